@@ -6,7 +6,7 @@
 #include <QList>
 #include <QString>
 
-#include "app/chat/conversation.h"
+#include "app/chats/chat/conversation.h"
 #include "engine/media/frame_source.h"
 
 namespace winnow::app {

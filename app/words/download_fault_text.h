@@ -1,9 +1,9 @@
 // What to say of a model that could not be fetched: error_text.h has the words for everything that is here already.
 //
-// Used by ui/shell, ui/model_library and app/cli. UI thread only (translations).
+// Used by ui/shell, ui/model_library and app/programs/cli. UI thread only (translations).
 #pragma once
 
-#include "app/downloads/download_fault.h"
+#include "app/library/downloads/download_fault.h"
 #include "app/words/error_text.h"
 
 namespace winnow::app {

@@ -3,7 +3,7 @@
 // Used wherever one is shown. UI thread only (translations).
 #pragma once
 
-#include "app/downloads/download_queue.h"
+#include "app/library/downloads/download_queue.h"
 
 namespace winnow::app {
 

@@ -218,7 +218,7 @@ bool isAddress(const std::string& subject) {
   return subject.find("://") != std::string::npos || subject.starts_with("screen:") || subject.starts_with("/dev/");
 }
 
-// Why a file that is named as a picture or a video is not read, by the reader's own clause (app/media/allowed_video.cpp).
+// Why a file that is named as a picture or a video is not read, by the reader's own clause (app/media/files/allowed_video.cpp).
 struct RefusedMedia {
   const char* begins;
   const char* cause;  // %1: the file; %2: what stands in the clause's brackets

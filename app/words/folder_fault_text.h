@@ -3,7 +3,7 @@
 // Used by ui/shell/notices.h. UI thread only (translations).
 #pragma once
 
-#include "app/process/own_folder.h"
+#include "app/ground/process/own_folder.h"
 #include "app/words/error_text.h"
 
 namespace winnow::app {

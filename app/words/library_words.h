@@ -6,9 +6,9 @@
 #include <QString>
 #include <vector>
 
-#include "app/models/known_models.h"
-#include "app/models/model_care.h"
-#include "app/models/model_listing.h"
+#include "app/library/models/known_models.h"
+#include "app/library/models/model_care.h"
+#include "app/library/models/model_listing.h"
 
 namespace winnow::app {
 

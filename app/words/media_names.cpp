@@ -2,7 +2,7 @@
 
 #include <QStringList>
 
-#include "app/media/media_endings.h"
+#include "app/media/files/media_endings.h"
 
 namespace winnow::app {
 

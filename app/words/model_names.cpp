@@ -2,7 +2,7 @@
 
 #include <QCoreApplication>
 
-#include "app/remote/server_address.h"
+#include "app/engine/remote/server_address.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {

@@ -3,7 +3,7 @@
 
 #include <QString>
 
-#include "app/models/model_folders.h"
+#include "app/library/models/model_folders.h"
 
 namespace winnow::app {
 

@@ -3,7 +3,7 @@
 #include <QCoreApplication>
 #include <QStringList>
 
-#include "app/notices/notice_text.h"
+#include "app/ground/notices/notice_text.h"
 #include "app/words/display_text.h"
 #include "app/words/format_text.h"
 

@@ -1,6 +1,6 @@
 // A notice about a medium, as a sentence of the window: "The picture is animated; its first frame is used."
 //
-// The clauses are those of app/notices, translated. UI thread only.
+// The clauses are those of app/ground/notices, translated. UI thread only.
 #pragma once
 
 #include <QString>

@@ -1,7 +1,7 @@
 // Recognises a file by its first bytes, among formats that users mistake for models or media: one table for all who refuse them.
 //
-// Used by engine/weights (a file chosen or downloaded as a model) and app/media/files (attached files); they add the remedy. Names and
-// extensions do not count. Nothing is parsed. No torch. Threads: plain functions.
+// Used by engine/weights (a file chosen or downloaded as a model) and app/media/files/files (attached files); they add the remedy. Names
+// and extensions do not count. Nothing is parsed. No torch. Threads: plain functions.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Media for the engine: plain pixels, or the text of a document, and the interface that delivers them.
 //
-// Codecs live above (app/media/files implements MediaOpener and is injected); the engine pulls at most a few frames at a time, so that a
-// long video never sits in memory as pixels. No torch here. Threads: a FrameSource is used by one thread at a time.
+// Codecs live above (app/media/files/files implements MediaOpener and is injected); the engine pulls at most a few frames at a time, so
+// that a long video never sits in memory as pixels. No torch here. Threads: a FrameSource is used by one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +46,8 @@ struct MediaRequest {
   std::int64_t most_tokens = 0;  // of a document, from its beginning; 0: all
   // For a video: the file whose subtitles stand between its frames, one beside it or the video itself, which may hold some. Empty: none.
   std::string subtitles{};
-  // The encoding that a document or a video's subtitles are read in, by a name of app/media/files/text_encoding.h. Empty: by their bytes.
+  // The encoding that a document or a video's subtitles are read in, by a name of app/media/files/files/text_encoding.h. Empty: by their
+  // bytes.
   std::string encoding{};
   // The content_hash() of the file when it was attached: another one is refused (kMediaChanged) where it is read. Empty: any.
   std::string content{};

@@ -1,6 +1,6 @@
 // A fault that was tolerated in a medium: a code and its figures, told to whoever asks about it. Plain data, every layer.
 //
-// Made by app/media/files, delivered by a FrameSource, carried by the engine's events, kept with chats. Words:
+// Made by app/media/files/files, delivered by a FrameSource, carried by the engine's events, kept with chats. Words:
 // app/ground/notices/notice_text.h.
 #pragma once
 

@@ -1,6 +1,6 @@
 // A line of subtitles: what is said in a stretch of a video's time. Plain data, every layer.
 //
-// Read by app/media/files (subtitles.h), delivered by a FrameSource, put between a video's frames by engine/generation.
+// Read by app/media/files/files (subtitles.h), delivered by a FrameSource, put between a video's frames by engine/generation.
 #pragma once
 
 #include <string>

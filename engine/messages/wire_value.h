@@ -1,5 +1,5 @@
 // The form that message_fields.h has on the wire (field_values.h): what is different there is how lists of numbers are packed. Private to
-// wire.cpp, its tests, and protocols beside the engine's that are made of tables of fields, too (app/media/process).
+// wire.cpp, its tests, and protocols beside the engine's that are made of tables of fields, too (app/media/files/process).
 #pragma once
 
 #include <bit>

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/worker/process_engine.h"
+#include "app/engine/process/process_engine.h"
 #include "tests/support/event_recorder.h"
 #include "tests/support/scripted_engine.h"
 

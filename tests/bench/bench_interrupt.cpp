@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "app/media/media_opener.h"
+#include "app/media/files/media_opener.h"
 #include "engine/api/engine.h"
 #include "engine/base/stopwatch.h"
 

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "app/media/media_opener.h"
-#include "app/media_process/process_media_reader.h"
+#include "app/media/files/media_opener.h"
+#include "app/media/process/process_media_reader.h"
 #include "engine/base/stopwatch.h"
 
 namespace {

@@ -63,17 +63,21 @@ const std::vector<Include>& product_includes() {
   return includes;
 }
 
-// "engine/text/x.cpp" -> "engine/text"; "app/main.cpp" -> "app".
-std::string folder_of(const std::string& path) {
-  const std::size_t first = path.find('/');
-  if (first == std::string::npos) return path;
-  const std::size_t second = path.find('/', first + 1);
-  return second == std::string::npos ? path.substr(0, first) : path.substr(0, second);
+// "engine/text/x.cpp" -> "engine/text"; with depth 3 "app/media/files/x.cpp" -> "app/media/files".
+std::string folder_of(const std::string& path, int depth = 2) {
+  std::size_t end = path.find('/');
+  for (int i = 1; i < depth && end != std::string::npos; ++i) {
+    const std::size_t next = path.find('/', end + 1);
+    if (next == std::string::npos) break;
+    end = next;
+  }
+  return path.substr(0, end);
 }
 
-bool is_program(const std::string& file) { return file == "app/main.cpp" || file.starts_with("app/bootstrap/"); }
+bool is_program(const std::string& file) { return file == "app/programs/main.cpp" || file.starts_with("app/programs/bootstrap/"); }
 
-// What each layer may include of our own tree (ARCHITECTURE.md, layers). The program (app/main.cpp, app/bootstrap) sees every layer.
+// What each layer may include of our own tree (ARCHITECTURE.md, layers). The program (app/programs/main.cpp, app/programs/bootstrap) sees
+// every layer.
 bool layer_allows(const Include& include) {
   const std::string& file = include.file;
   if (is_program(file)) return true;
@@ -109,11 +113,11 @@ TEST(IncludeScan, NoLayerIncludesUpwards) {
 }
 
 // Folders of one layer by rank: a folder may include folders of a lower rank and itself; those of one rank do not see each other.
-void expect_order(const std::string& layer, const std::map<std::string, int>& rank) {
+void expect_order(const std::string& layer, const std::map<std::string, int>& rank, int depth = 2) {
   for (const Include& include : product_includes()) {
     if (!include.file.starts_with(layer) || !include.target.starts_with(layer) || is_program(include.file)) continue;
-    const std::string from = folder_of(include.file);
-    const std::string to = folder_of(include.target);
+    const std::string from = folder_of(include.file, depth);
+    const std::string to = folder_of(include.target, depth);
     ASSERT_TRUE(rank.contains(from)) << "unranked folder: " << describe(include);
     ASSERT_TRUE(rank.contains(to)) << "unranked folder: " << describe(include);
     EXPECT_TRUE(from == to || rank.at(to) < rank.at(from)) << describe(include);
@@ -142,15 +146,25 @@ TEST(IncludeScan, EngineFoldersFollowTheirOrder) {
   expect_order("engine/", rank);
 }
 
-TEST(IncludeScan, AppFoldersFollowTheirOrder) {
-  expect_order("app/", {{"app/threads", -1},    {"app/notices", 0},     {"app/process", 0},        {"app/network", 0},
-                        {"app/diagnostics", 0}, {"app/recipes", 1},     {"app/kept_map", 1},       {"app/media", 1},
-                        {"app/watch", 1},       {"app/models", 3},      {"app/resources", 1},      {"app/downloads", 1},
-                        {"app/hub", 2},         {"app/gpu", 2},         {"app/worker", 1},         {"app/media_process", 2},
-                        {"app/remote", 3},      {"app/chat", 2},        {"app/settings", 3},       {"app/engine_host", 3},
-                        {"app/server", 4},      {"app/cache_store", 3}, {"app/engine_program", 4}, {"app/engine_source", 4},
-                        {"app/words", 4},
-                        {"app/cli", 5}});
+TEST(IncludeScan, AppHousesFollowTheirOrder) {
+  expect_order("app/", {{"app/ground", 0},
+                        {"app/media", 1},
+                        {"app/library", 1},
+                        {"app/chats", 1},
+                        {"app/engine", 2},
+                        {"app/words", 3},
+                        {"app/programs", 4}});
+}
+
+TEST(IncludeScan, RoomsOfAppFollowTheirOrder) {
+  expect_order("app/", {{"app/ground/threads", 0}, {"app/ground/process", 0},     {"app/ground/notices", 0},  {"app/ground/diagnostics", 0},
+                        {"app/ground/recipes", 1}, {"app/ground/resources", 1},   {"app/ground/worker", 1},   {"app/media/files", 1},
+                        {"app/media/live", 1},     {"app/media/process", 2},      {"app/library/network", 1}, {"app/library/downloads", 2},
+                        {"app/library/hub", 3},    {"app/library/gpu", 3},        {"app/library/models", 4},  {"app/chats/kept_map", 1},
+                        {"app/chats/chat", 2},     {"app/chats/settings", 3},     {"app/engine/process", 2},  {"app/engine/remote", 3},
+                        {"app/engine/host", 3},    {"app/engine/cache_store", 3}, {"app/engine/program", 4},  {"app/engine/source", 4},
+                        {"app/words", 4},          {"app/programs/server", 5},    {"app/programs/cli", 6}},
+               3);
 }
 
 TEST(IncludeScan, UiFoldersFollowTheirOrder) {
@@ -178,15 +192,16 @@ TEST(IncludeScan, LibrariesStayInTheirFolders) {
       {"torch", {"ATen/", "c10/", "torch/"}, {"engine/"}},
       {"CUDA", {"cuda", "cublas", "nvrtc"}, {"kernels/cuda/", "engine/cuda_plugin/"}},
       {"Highway", {"hwy/"}, {"kernels/"}},
-      {"FFmpeg", {"libavformat/", "libavcodec/", "libavutil/", "libswscale/"}, {"app/media/"}},
-      {"OpenCV", {"opencv2/"}, {"app/media/"}},
-      {"SQLite", {"sqlite3.h"}, {"app/chat/", "app/diagnostics/"}},
+      {"FFmpeg", {"libavformat/", "libavcodec/", "libavutil/", "libswscale/"}, {"app/media/files/"}},
+      {"OpenCV", {"opencv2/"}, {"app/media/files/"}},
+      {"SQLite", {"sqlite3.h"}, {"app/chats/chat/", "app/ground/diagnostics/"}},
       {"md4c", {"md4c.h"}, {"ui/chat_view/"}},
       {"PCRE2", {"pcre2.h"}, {"engine/text/"}},
-      {"libzip", {"zip.h"}, {"app/downloads/"}},
+      {"libzip", {"zip.h"}, {"app/library/downloads/"}},
       {"Qt Network",
        {"QNetwork", "QSsl", "QTcp", "QHostAddress", "QtNetwork/"},
-       {"app/downloads/", "app/network/", "app/remote/", "app/server/public_address", "app/server/remote_media"}},
+       {"app/library/downloads/", "app/library/network/", "app/engine/remote/", "app/programs/server/public_address",
+        "app/programs/server/remote_media"}},
   };
   for (const Include& include : product_includes()) {
     for (const Rule& rule : rules) {
@@ -214,7 +229,7 @@ TEST(IncludeScan, QtStaysAboveTheEngineAndWidgetsInUi) {
     EXPECT_TRUE(starts_with_any(include.file, {"app/", "ui/"})) << describe(include);
     if (include.file.starts_with("app/") && !is_program(include.file)) {
       EXPECT_FALSE(starts_with_any(include.target, widgets_and_gui)) << describe(include);
-      EXPECT_FALSE(include.target == "QImage" && !include.file.starts_with("app/media/")) << describe(include);
+      EXPECT_FALSE(include.target == "QImage" && !include.file.starts_with("app/media/files/")) << describe(include);
     }
   }
 }

@@ -4,7 +4,7 @@
 #include <fstream>
 
 #ifdef WINNOW_TEST_WORKER
-#include "app/worker/process_engine.h"
+#include "app/engine/process/process_engine.h"
 #endif
 
 namespace winnow::testing {

@@ -1,6 +1,6 @@
 // A SQLite VFS that fails the k-th write, sync or truncate, or the k-th read: the disk's faults, in memory of the test only.
 //
-// Used by the tests of app/chat. Registered under kFaultyVfs over the system's VFS; counting starts with arm_fault().
+// Used by the tests of app/chats/chat. Registered under kFaultyVfs over the system's VFS; counting starts with arm_fault().
 // From the k-th call on, `times` calls fail with the given SQLite code (SQLITE_FULL, SQLITE_IOERR_WRITE ...), afterwards all is well again.
 // Threads: one at a time.
 #pragma once

@@ -17,7 +17,7 @@ inline constexpr const char* kNoRealModel =
 inline std::string real_model() {
   const auto variable = [](const char* name) { return std::string(std::getenv(name) != nullptr ? std::getenv(name) : ""); };
   if (const std::string named = variable("WINNOW_SMOLLM2"); !named.empty()) return named;
-  // As AppFolders::standard() of app/settings.
+  // As AppFolders::standard() of app/chats/settings.
   std::filesystem::path data = variable("WINNOW_HOME");
   if (!data.empty()) {
     data /= "data";

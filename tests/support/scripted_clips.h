@@ -1,4 +1,4 @@
-// A source of clips that tests feed by hand: for tests of app/watch and of the window. No codecs.
+// A source of clips that tests feed by hand: for tests of app/media/live and of the window. No codecs.
 //
 // next() waits until a clip was given, a fault was set, it is interrupted or it is asked to stop waiting, as a camera would. Threads: any.
 #pragma once
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/watch/clip_reader.h"
+#include "app/media/live/clip_reader.h"
 #include "engine/base/error.h"
 
 namespace winnow::test {

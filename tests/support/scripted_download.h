@@ -5,8 +5,8 @@
 #include <QFile>
 #include <QPointer>
 
-#include "app/downloads/model_download.h"
-#include "app/downloads/model_folder.h"
+#include "app/library/downloads/model_download.h"
+#include "app/library/downloads/model_folder.h"
 
 namespace winnow::test {
 

@@ -6,7 +6,7 @@
 #include <QString>
 #include <vector>
 
-#include "app/hub/hub_download.h"
+#include "app/library/hub/hub_download.h"
 #include "tests/support/loopback_server.h"
 
 namespace winnow::test {

@@ -3,8 +3,8 @@
 
 #include <QCryptographicHash>
 
-#include "app/downloads/download_source.h"
-#include "app/downloads/model_offers.h"
+#include "app/library/downloads/download_source.h"
+#include "app/library/downloads/model_offers.h"
 #include "tests/support/loopback_server.h"
 #include "tests/support/zip_bytes.h"
 

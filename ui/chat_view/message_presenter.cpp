@@ -5,7 +5,7 @@
 #include <QFileInfo>
 #include <algorithm>
 
-#include "app/chat/server_answer.h"
+#include "app/chats/chat/server_answer.h"
 #include "app/words/attached_words.h"
 #include "app/words/display_text.h"
 #include "app/words/error_text.h"

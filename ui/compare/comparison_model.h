@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/chat/conversation.h"
+#include "app/chats/chat/conversation.h"
 #include "engine/metrics/kept_figures.h"
 #include "engine/recipes/method_info.h"
 #include "ui/chat_view/message_content.h"

@@ -7,7 +7,7 @@
 #include <QFrame>
 #include <vector>
 
-#include "app/settings/settings.h"
+#include "app/chats/settings/settings.h"
 #include "engine/messages/requests.h"
 #include "engine/recipes/method_info.h"
 

@@ -17,7 +17,7 @@
 #include <cmath>
 #include <utility>
 
-#include "app/chat/lines_digest.h"
+#include "app/chats/chat/lines_digest.h"
 #include "app/words/attached_words.h"
 #include "app/words/display_text.h"
 #include "app/words/error_text.h"

@@ -10,7 +10,7 @@
 #include <functional>
 #include <optional>
 
-#include "app/chat/conversation.h"
+#include "app/chats/chat/conversation.h"
 #include "ui/composer/media_preview.h"
 
 class QBoxLayout;

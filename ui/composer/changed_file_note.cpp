@@ -2,7 +2,7 @@
 
 #include <QFile>
 
-#include "app/chat/lines_digest.h"
+#include "app/chats/chat/lines_digest.h"
 #include "app/words/attached_words.h"
 #include "ui/theme/theme.h"
 

@@ -5,7 +5,7 @@
 
 #include <QLabel>
 
-#include "app/chat/conversation.h"
+#include "app/chats/chat/conversation.h"
 #include "ui/composer/media_preview.h"
 
 namespace winnow::ui {

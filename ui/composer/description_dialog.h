@@ -7,7 +7,7 @@
 #include <QPushButton>
 #include <vector>
 
-#include "app/chat/conversation.h"
+#include "app/chats/chat/conversation.h"
 #include "ui/composer/description_words.h"
 
 namespace winnow::ui {

@@ -7,7 +7,7 @@
 #include <QDialog>
 #include <QPointer>
 
-#include "app/chat/conversation.h"
+#include "app/chats/chat/conversation.h"
 #include "ui/composer/media_preview.h"
 
 class QLabel;

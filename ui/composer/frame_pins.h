@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/chat/pinned_ranges.h"
+#include "app/chats/chat/pinned_ranges.h"
 
 namespace winnow::ui {
 

@@ -11,7 +11,7 @@
 #include <QWidget>
 #include <vector>
 
-#include "app/chat/pinned_ranges.h"
+#include "app/chats/chat/pinned_ranges.h"
 
 class QPainter;
 

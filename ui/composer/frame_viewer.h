@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/chat/conversation.h"
+#include "app/chats/chat/conversation.h"
 #include "ui/composer/media_preview.h"
 
 class QLabel;

@@ -1,7 +1,7 @@
 // Previews and facts of media files for the window, answered from another thread.
 //
-// Declared here, implemented on app/media by ui/models/media_preview_thread.h and by fakes in tests. Every call returns a token at once;
-// answers carry it. A cancelled token is silent from then on. Seconds are presentation times. UI thread only.
+// Declared here, implemented on app/media/files by ui/models/media_preview_thread.h and by fakes in tests. Every call returns a token at
+// once; answers carry it. A cancelled token is silent from then on. Seconds are presentation times. UI thread only.
 #pragma once
 
 #include <QByteArray>
@@ -53,7 +53,7 @@ class MediaPreview : public QObject {
   // The names of all that a text can be read in, in an order for people.
   virtual QStringList encodings() const = 0;
   // Opens and describes the file: probed or failed. encoding: that a document, or a video's subtitles, are read in
-  // (app/media/text_encoding.h); empty: by their bytes.
+  // (app/media/files/text_encoding.h); empty: by their bytes.
   virtual PreviewToken probe(const QByteArray& path, const QByteArray& encoding) = 0;
   // Pictures at these times, each at most `bound` large: thumbnailReady in order of time, then finished; or failed.
   virtual PreviewToken thumbnails(const QByteArray& path, MediaKind kind, const std::vector<double>& seconds, const QSize& bound) = 0;

@@ -8,7 +8,7 @@
 #include <QToolButton>
 #include <vector>
 
-#include "app/recipes/recipe_json.h"
+#include "app/ground/recipes/recipe_json.h"
 #include "engine/messages/events.h"
 #include "engine/recipes/method_info.h"
 

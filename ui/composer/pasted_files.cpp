@@ -3,7 +3,7 @@
 #include <QFile>
 #include <string>
 
-#include "app/media/typed_path.h"
+#include "app/media/files/typed_path.h"
 
 namespace winnow::ui {
 namespace {

@@ -7,7 +7,7 @@
 #include <QList>
 #include <QString>
 
-#include "app/chat/conversation.h"
+#include "app/chats/chat/conversation.h"
 #include "engine/messages/events.h"
 #include "engine/models/model_info.h"
 #include "ui/composer/attachment_card.h"

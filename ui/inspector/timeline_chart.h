@@ -8,7 +8,7 @@
 #include <QWidget>
 #include <vector>
 
-#include "app/chat/turn_timeline.h"
+#include "app/chats/chat/turn_timeline.h"
 #include "app/words/attached_words.h"
 
 namespace winnow::ui {

@@ -6,7 +6,7 @@
 #include <QScrollArea>
 #include <vector>
 
-#include "app/chat/turn_timeline.h"
+#include "app/chats/chat/turn_timeline.h"
 
 class QAbstractItemModel;
 class QTableView;

@@ -10,7 +10,7 @@
 #include <QString>
 #include <vector>
 
-#include "app/kept_map/kept_map.h"
+#include "app/chats/kept_map/kept_map.h"
 #include "ui/kept_map/prompt_parts.h"
 
 namespace winnow::ui {

@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "app/remote/key_ring.h"
-#include "app/remote/server_key.h"
+#include "app/engine/remote/key_ring.h"
+#include "app/engine/remote/server_key.h"
 #include "app/words/display_text.h"
 #include "app/words/download_fault_text.h"
 #include "app/words/download_words.h"

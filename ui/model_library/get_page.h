@@ -5,8 +5,8 @@
 
 #include <QWidget>
 
-#include "app/downloads/download_queue.h"
-#include "app/models/model_shelf.h"
+#include "app/library/downloads/download_queue.h"
+#include "app/library/models/model_shelf.h"
 #include "ui/model_library/hub_models.h"
 
 class QLabel;

@@ -6,7 +6,7 @@
 #include <QHash>
 #include <QWidget>
 
-#include "app/models/model_shelf.h"
+#include "app/library/models/model_shelf.h"
 #include "ui/model_library/model_card.h"
 
 class QLabel;

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "app/downloads/download_queue.h"
-#include "app/downloads/model_download.h"
-#include "app/hub/hub_name.h"
-#include "app/models/known_models.h"
+#include "app/library/downloads/download_queue.h"
+#include "app/library/downloads/model_download.h"
+#include "app/library/hub/hub_name.h"
+#include "app/library/models/known_models.h"
 
 namespace winnow::app {
 class KeyRing;

@@ -3,8 +3,8 @@
 #include <QCoreApplication>
 #include <algorithm>
 
-#include "app/chat/server_answer.h"
-#include "app/notices/cache_note_text.h"
+#include "app/chats/chat/server_answer.h"
+#include "app/ground/notices/cache_note_text.h"
 #include "app/words/display_text.h"
 #include "app/words/format_text.h"
 

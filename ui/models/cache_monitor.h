@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/chat/conversation.h"
+#include "app/chats/chat/conversation.h"
 #include "app/words/attached_words.h"
 #include "engine/messages/events.h"
 #include "engine/metrics/kept_figures.h"
@@ -69,8 +69,8 @@ class CacheMonitor : public QObject {
              std::chrono::steady_clock::time_point asked = std::chrono::steady_clock::now());
   void take(const EventBody& event);
   void setAttached(app::AttachedKind attached);  // of the request: in its thread
-  void setByServer(bool byServer);          // of the request
-  void setCause(const app::Run& run);       // of the request: what it comes from is known
+  void setByServer(bool byServer);               // of the request
+  void setCause(const app::Run& run);            // of the request: what it comes from is known
   // Shows what the request waits for before the engine begins on it; its own progress takes the place of that. share: 0..1.
   void setWaiting(const QString& what, double share);
   void showRunning();  // of the request that runs or ended last

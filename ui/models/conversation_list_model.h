@@ -8,7 +8,7 @@
 #include <QHash>
 #include <optional>
 
-#include "app/chat/conversation.h"
+#include "app/chats/chat/conversation.h"
 
 namespace winnow::ui {
 

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/media/subtitles.h"
-#include "app/media/text_encoding.h"
-#include "app/media/thumbnails.h"
-#include "app/process/own_folder.h"
+#include "app/ground/process/own_folder.h"
+#include "app/media/files/subtitles.h"
+#include "app/media/files/text_encoding.h"
+#include "app/media/files/thumbnails.h"
 #include "app/words/format_text.h"
 #include "app/words/media_names.h"
 

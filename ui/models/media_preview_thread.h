@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
-#include "app/media/media_reader.h"
-#include "app/threads/mailbox.h"
-#include "app/threads/worker_thread.h"
+#include "app/ground/threads/mailbox.h"
+#include "app/ground/threads/worker_thread.h"
+#include "app/media/files/media_reader.h"
 #include "engine/base/interrupt.h"
 #include "ui/composer/media_preview.h"
 

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <optional>
 
-#include "app/chat/turn_timeline.h"
+#include "app/chats/chat/turn_timeline.h"
 #include "engine/messages/events.h"
 
 namespace winnow::ui {

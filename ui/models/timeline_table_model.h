@@ -6,7 +6,7 @@
 #include <QAbstractTableModel>
 #include <vector>
 
-#include "app/chat/turn_timeline.h"
+#include "app/chats/chat/turn_timeline.h"
 
 namespace winnow::ui {
 

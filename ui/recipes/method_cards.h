@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/recipes/recipe_json.h"
+#include "app/ground/recipes/recipe_json.h"
 #include "engine/recipes/method_info.h"
 #include "ui/recipes/method_groups.h"
 

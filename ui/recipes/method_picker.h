@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "app/recipes/recipe_json.h"
-#include "app/settings/settings.h"
+#include "app/chats/settings/settings.h"
+#include "app/ground/recipes/recipe_json.h"
 #include "engine/recipes/method_info.h"
 
 class QLabel;

@@ -3,7 +3,7 @@
 #include <QCoreApplication>
 #include <iterator>
 
-#include "app/recipes/method_texts.h"
+#include "app/ground/recipes/method_texts.h"
 
 #define SAY(text) QT_TRANSLATE_NOOP("winnow::ui::MethodTexts", text)
 

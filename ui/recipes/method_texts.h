@@ -1,4 +1,5 @@
-// The meaning of methods, their options and their parts, translated from app/recipes/method_texts.h, and what the reasons of layers mean.
+// The meaning of methods, their options and their parts, translated from app/ground/recipes/method_texts.h, and what the reasons of layers
+// mean.
 //
 // Used by the method picker, the recipe editor and the live cache panel. Texts are found by the engine's own names; an unknown name gives
 // an empty text, which every view leaves out. tests/ui/recipes fails if a registered method, option, part or reason has none. UI thread

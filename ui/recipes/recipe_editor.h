@@ -7,9 +7,9 @@
 #include <QDialog>
 #include <vector>
 
-#include "app/recipes/recipe_json.h"
-#include "app/recipes/setting_texts.h"
-#include "app/settings/settings.h"
+#include "app/chats/settings/settings.h"
+#include "app/ground/recipes/recipe_json.h"
+#include "app/ground/recipes/setting_texts.h"
 #include "engine/recipes/method_info.h"
 
 class QComboBox;

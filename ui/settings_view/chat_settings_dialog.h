@@ -5,7 +5,7 @@
 
 #include <QDialog>
 
-#include "app/settings/settings.h"
+#include "app/chats/settings/settings.h"
 
 class QLabel;
 class QPlainTextEdit;

@@ -1,11 +1,11 @@
 // The settings, applied at once: appearance, chat, media and model start-up.
 //
-// Bound to app/settings; holds no state of its own. UI thread only.
+// Bound to app/chats/settings; holds no state of its own. UI thread only.
 #pragma once
 
 #include <QDialog>
 
-#include "app/settings/settings.h"
+#include "app/chats/settings/settings.h"
 
 namespace winnow::ui {
 

@@ -6,7 +6,7 @@
 
 #include <QObject>
 
-#include "app/engine_host/engine_host.h"
+#include "app/engine/host/engine_host.h"
 #include "ui/shell/chat_session.h"
 
 namespace winnow::ui {

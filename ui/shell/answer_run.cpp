@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/engine_host/turn_builder.h"
+#include "app/engine/host/turn_builder.h"
 #include "app/words/error_text.h"
 #include "engine/metrics/continued_figures.h"
 #include "ui/composer/description_words.h"

@@ -10,9 +10,9 @@
 #include <optional>
 #include <variant>
 
-#include "app/chat/chat_store.h"
-#include "app/engine_host/engine_host.h"
-#include "app/settings/settings.h"
+#include "app/chats/chat/chat_store.h"
+#include "app/chats/settings/settings.h"
+#include "app/engine/host/engine_host.h"
 #include "ui/chat_view/message_presenter.h"
 #include "ui/models/cache_monitor.h"
 

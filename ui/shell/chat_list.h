@@ -5,7 +5,7 @@
 
 #include <QObject>
 
-#include "app/chat/chat_store.h"
+#include "app/chats/chat/chat_store.h"
 #include "ui/models/conversation_list_model.h"
 
 namespace winnow::ui {

@@ -9,8 +9,8 @@
 #include <functional>
 #include <vector>
 
-#include "app/chat/conversation.h"
-#include "app/resources/bundled_files.h"
+#include "app/chats/chat/conversation.h"
+#include "app/ground/resources/bundled_files.h"
 #include "engine/recipes/method_info.h"
 
 class QMimeData;

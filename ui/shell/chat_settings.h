@@ -5,7 +5,7 @@
 
 #include <QObject>
 
-#include "app/settings/settings.h"
+#include "app/chats/settings/settings.h"
 #include "engine/models/model_info.h"
 #include "engine/sampling/sampling.h"
 

@@ -10,8 +10,8 @@
 #include <functional>
 #include <vector>
 
-#include "app/chat/conversation.h"
-#include "app/settings/settings.h"
+#include "app/chats/chat/conversation.h"
+#include "app/chats/settings/settings.h"
 #include "engine/models/model_info.h"
 #include "engine/recipes/method_info.h"
 

@@ -5,7 +5,7 @@
 
 #include <QObject>
 
-#include "app/chat/conversation.h"
+#include "app/chats/chat/conversation.h"
 
 namespace winnow::ui {
 

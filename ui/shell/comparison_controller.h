@@ -9,8 +9,8 @@
 #include <functional>
 #include <memory>
 
-#include "app/chat/chat_store.h"
-#include "app/engine_host/engine_host.h"
+#include "app/chats/chat/chat_store.h"
+#include "app/engine/host/engine_host.h"
 #include "ui/compare/comparison_model.h"
 #include "ui/shell/chat_session.h"
 

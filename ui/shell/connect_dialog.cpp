@@ -12,8 +12,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "app/network/loopback.h"
-#include "app/remote/server_key.h"
+#include "app/engine/remote/server_key.h"
+#include "app/library/network/loopback.h"
 #include "app/words/display_text.h"
 #include "app/words/error_text.h"
 #include "ui/theme/file_dialog.h"

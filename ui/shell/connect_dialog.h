@@ -1,7 +1,7 @@
 // A server in the engine's place: its address, where the key for it is, and which of its models answers.
 //
 // Used by model_menu.h. Lists the server's models when asked to, which also shows whether it can be reached. The key's variable or file is
-// named, or the key is typed: then it goes to the desktop's secret service and nowhere else (app/remote/key_ring.h). UI thread only.
+// named, or the key is typed: then it goes to the desktop's secret service and nowhere else (app/engine/remote/key_ring.h). UI thread only.
 #pragma once
 
 #include <QDialog>
@@ -10,8 +10,8 @@
 #include <set>
 #include <string>
 
-#include "app/remote/key_ring.h"
-#include "app/remote/server_models.h"
+#include "app/engine/remote/key_ring.h"
+#include "app/engine/remote/server_models.h"
 
 class QComboBox;
 class QLabel;

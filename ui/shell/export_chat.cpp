@@ -3,7 +3,7 @@
 #include <QCoreApplication>
 #include <QFileDialog>
 
-#include "app/chat/chat_export.h"
+#include "app/chats/chat/chat_export.h"
 #include "ui/chat_view/message_note.h"
 #include "ui/chat_view/message_presenter.h"
 #include "ui/chat_view/metric_chips.h"

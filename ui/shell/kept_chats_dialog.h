@@ -6,8 +6,8 @@
 
 #include <QDialog>
 
-#include "app/cache_store/conversation_caches.h"
-#include "app/engine_host/engine_host.h"
+#include "app/engine/cache_store/conversation_caches.h"
+#include "app/engine/host/engine_host.h"
 
 class QLabel;
 class QPushButton;

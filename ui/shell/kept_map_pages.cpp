@@ -6,7 +6,7 @@
 #include <QFileInfo>
 #include <algorithm>
 
-#include "app/chat/chat_store.h"
+#include "app/chats/chat/chat_store.h"
 #include "app/words/attached_words.h"
 #include "app/words/display_text.h"
 #include "app/words/format_text.h"

@@ -9,7 +9,7 @@
 #include <QPointer>
 #include <vector>
 
-#include "app/chat/conversation.h"
+#include "app/chats/chat/conversation.h"
 #include "engine/recipes/method_info.h"
 #include "ui/kept_map/kept_map_dialog.h"
 

@@ -6,7 +6,7 @@
 #include <QString>
 #include <vector>
 
-#include "app/chat/conversation.h"
+#include "app/chats/chat/conversation.h"
 #include "engine/messages/requests.h"
 #include "engine/recipes/method_info.h"
 

@@ -8,7 +8,7 @@
 #include <QMainWindow>
 #include <memory>
 
-#include "app/process/instance_door.h"
+#include "app/ground/process/instance_door.h"
 #include "engine/messages/requests.h"
 #include "ui/shell/chat_page.h"
 #include "ui/shell/focus_regions.h"

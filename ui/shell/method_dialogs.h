@@ -7,7 +7,7 @@
 #include <QObject>
 #include <vector>
 
-#include "app/settings/settings.h"
+#include "app/chats/settings/settings.h"
 #include "engine/recipes/method_info.h"
 
 namespace winnow::ui {

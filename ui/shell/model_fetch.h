@@ -7,7 +7,7 @@
 
 #include <QObject>
 
-#include "app/downloads/download_queue.h"
+#include "app/library/downloads/download_queue.h"
 #include "ui/shell/offered_model.h"
 
 namespace winnow::ui {

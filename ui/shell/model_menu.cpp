@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "app/models/model_finder.h"
-#include "app/remote/key_ring.h"
-#include "app/settings/settings.h"
+#include "app/chats/settings/settings.h"
+#include "app/engine/remote/key_ring.h"
+#include "app/library/models/model_finder.h"
 #include "app/words/display_text.h"
 #include "app/words/format_text.h"
 #include "app/words/model_fault_text.h"

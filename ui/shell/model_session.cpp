@@ -3,7 +3,7 @@
 #include <QFile>
 #include <utility>
 
-#include "app/models/model_folders.h"
+#include "app/library/models/model_folders.h"
 #include "ui/models/cache_monitor.h"
 
 namespace winnow::ui {

@@ -8,8 +8,8 @@
 #include <QObject>
 #include <optional>
 
-#include "app/engine_host/engine_host.h"
-#include "app/settings/settings.h"
+#include "app/chats/settings/settings.h"
+#include "app/engine/host/engine_host.h"
 
 namespace winnow::ui {
 

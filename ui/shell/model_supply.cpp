@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "app/downloads/model_download.h"
-#include "app/models/model_shelf.h"
-#include "app/remote/server_address.h"
+#include "app/engine/remote/server_address.h"
+#include "app/library/downloads/model_download.h"
+#include "app/library/models/model_shelf.h"
 #include "app/words/download_fault_text.h"
 #include "app/words/download_words.h"
 #include "ui/model_library/models_dialog.h"

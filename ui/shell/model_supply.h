@@ -7,7 +7,7 @@
 #include <QObject>
 #include <QStringList>
 
-#include "app/downloads/download_queue.h"
+#include "app/library/downloads/download_queue.h"
 #include "ui/shell/offered_model.h"
 #include "ui/shell/window_services.h"
 

@@ -10,9 +10,9 @@
 #include <QUrl>
 #include <optional>
 
-#include "app/chat/chat_store.h"
-#include "app/engine_host/engine_host.h"
-#include "app/settings/settings.h"
+#include "app/chats/chat/chat_store.h"
+#include "app/chats/settings/settings.h"
+#include "app/engine/host/engine_host.h"
 #include "app/words/attached_words.h"
 #include "app/words/display_text.h"
 #include "app/words/download_fault_text.h"

@@ -4,8 +4,8 @@
 #include <QUrl>
 #include <optional>
 
-#include "app/downloads/model_folder.h"
-#include "app/hub/hub_stored.h"
+#include "app/library/downloads/model_folder.h"
+#include "app/library/hub/hub_stored.h"
 #include "app/words/format_text.h"
 #include "app/words/library_words.h"
 

@@ -1,15 +1,15 @@
 // A model that can be had at the press of a button: what is said of it, where it lies once it is here, and the download that brings it.
 //
-// Used by model_fetch.h; made from what app/downloads and app/hub know. UI thread only; `file` touches the disk.
+// Used by model_fetch.h; made from what app/library/downloads and app/library/hub know. UI thread only; `file` touches the disk.
 #pragma once
 
 #include <QString>
 #include <functional>
 #include <memory>
 
-#include "app/downloads/model_download.h"
-#include "app/hub/hub_download.h"
-#include "app/models/known_models.h"
+#include "app/library/downloads/model_download.h"
+#include "app/library/hub/hub_download.h"
+#include "app/library/models/known_models.h"
 
 namespace winnow::ui {
 

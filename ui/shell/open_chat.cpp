@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/chat/lines_digest.h"
+#include "app/chats/chat/lines_digest.h"
 #include "ui/shell/chat_list.h"
 
 namespace winnow::ui {

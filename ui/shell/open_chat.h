@@ -7,8 +7,8 @@
 #include <QObject>
 #include <optional>
 
-#include "app/chat/chat_store.h"
-#include "app/settings/settings.h"
+#include "app/chats/chat/chat_store.h"
+#include "app/chats/settings/settings.h"
 
 namespace winnow::ui {
 

@@ -9,8 +9,8 @@
 #include <QTimer>
 #include <optional>
 
-#include "app/engine_host/engine_host.h"
-#include "app/settings/settings.h"
+#include "app/chats/settings/settings.h"
+#include "app/engine/host/engine_host.h"
 #include "ui/composer/plan_words.h"
 
 namespace winnow::ui {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/process/power_supply.h"
+#include "app/ground/process/power_supply.h"
 #include "app/words/attached_words.h"
 #include "app/words/format_text.h"
 #include "engine/metrics/kept_figures.h"

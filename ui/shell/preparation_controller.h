@@ -9,8 +9,8 @@
 #include <QTimer>
 #include <optional>
 
-#include "app/engine_host/engine_host.h"
-#include "app/settings/settings.h"
+#include "app/chats/settings/settings.h"
+#include "app/engine/host/engine_host.h"
 #include "ui/composer/description_dialog.h"
 #include "ui/composer/preparation_line.h"
 #include "ui/models/wait_progress.h"

@@ -8,7 +8,7 @@
 #include <functional>
 #include <optional>
 
-#include "app/chat/conversation.h"
+#include "app/chats/chat/conversation.h"
 #include "ui/shell/watched_source.h"
 
 namespace winnow::ui {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-#include "app/server/api_server.h"
+#include "app/programs/server/api_server.h"
 #include "ui/shell/window_services.h"
 
 namespace winnow::ui {

@@ -3,7 +3,7 @@
 #include <QFile>
 #include <QFileInfo>
 
-#include "app/models/model_finder.h"
+#include "app/library/models/model_finder.h"
 #include "app/words/attached_words.h"
 #include "app/words/display_text.h"
 #include "ui/composer/attachment_tray.h"

@@ -2,8 +2,8 @@
 // that can.
 //
 // Used by chat_page.h. Told above the chat, of what is attached to the question that is being written or was attached to an earlier one;
-// gone when there is nothing left to look at. The models are the demo model and those of app/models whose configuration names what is
-// needed. UI thread only.
+// gone when there is nothing left to look at. The models are the demo model and those of app/library/models whose configuration names what
+// is needed. UI thread only.
 #pragma once
 
 #include <QObject>

@@ -5,7 +5,7 @@
 // here. Threads: any.
 #pragma once
 
-#include "app/chat/conversation.h"
+#include "app/chats/chat/conversation.h"
 #include "app/words/attached_words.h"
 
 namespace winnow::ui {

@@ -8,7 +8,7 @@
 #include <functional>
 #include <optional>
 
-#include "app/settings/settings.h"
+#include "app/chats/settings/settings.h"
 #include "ui/chat_view/message_presenter.h"
 #include "ui/composer/media_preview.h"
 

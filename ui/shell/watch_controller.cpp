@@ -3,12 +3,12 @@
 #include <QFile>
 #include <utility>
 
+#include "app/ground/worker/engine_end.h"
 #include "app/words/display_text.h"
 #include "app/words/format_text.h"
 #include "app/words/notice_words.h"
 #include "app/words/watch_fault_text.h"
 #include "app/words/watched_name.h"
-#include "app/worker/engine_end.h"
 #include "engine/messages/stored_bytes.h"
 #include "engine/recipes/method_info.h"
 #include "ui/composer/composer.h"

@@ -11,8 +11,8 @@
 #include <optional>
 #include <variant>
 
-#include "app/engine_host/engine_host.h"
-#include "app/watch/live_watch.h"
+#include "app/engine/host/engine_host.h"
+#include "app/media/live/live_watch.h"
 #include "ui/shell/watched_source.h"
 #include "ui/watch/watch_bar.h"
 

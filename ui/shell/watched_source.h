@@ -3,7 +3,7 @@
 // Made by watch_controller.h, read by question_subject.h.
 #pragma once
 
-#include "app/chat/conversation.h"
+#include "app/chats/chat/conversation.h"
 
 namespace winnow::ui {
 

@@ -7,7 +7,7 @@
 #include <QList>
 #include <QScrollArea>
 
-#include "app/resources/bundled_files.h"
+#include "app/ground/resources/bundled_files.h"
 
 class QGridLayout;
 class QLabel;

@@ -9,10 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include "app/downloads/download_queue.h"
-#include "app/gpu/gpu_probe.h"
-#include "app/settings/settings.h"
-#include "app/watch/clip_reader.h"
+#include "app/chats/settings/settings.h"
+#include "app/library/downloads/download_queue.h"
+#include "app/library/gpu/gpu_probe.h"
+#include "app/media/live/clip_reader.h"
 #include "engine/recipes/method_info.h"
 #include "ui/composer/media_preview.h"
 #include "ui/shell/offered_model.h"

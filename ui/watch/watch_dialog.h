@@ -7,8 +7,8 @@
 #include <QDialog>
 #include <map>
 
-#include "app/watch/cameras.h"
-#include "app/watch/clip_reader.h"
+#include "app/media/live/cameras.h"
+#include "app/media/live/clip_reader.h"
 
 class QComboBox;
 class QDoubleSpinBox;

@@ -16,7 +16,7 @@
 namespace winnow::ui {
 namespace {
 
-// Adding a method needs its sentences in app/recipes/method_texts.cpp.
+// Adding a method needs its sentences in app/ground/recipes/method_texts.cpp.
 TEST(MethodTexts, EveryMethodSaysWhatItDoesAndWhenNotToUseIt) {
   for (const MethodInfo& method : list_methods()) {
     EXPECT_FALSE(methodPurpose(method.name).isEmpty()) << method.name;

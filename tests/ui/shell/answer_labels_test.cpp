@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "app/chat/chat_export.h"
+#include "app/chats/chat/chat_export.h"
 #include "app/words/format_text.h"
 #include "tests/support/scripted_comparison.h"
 #include "tests/ui/support/window_fixture.h"

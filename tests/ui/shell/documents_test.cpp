@@ -6,7 +6,7 @@
 #include <QPushButton>
 #include <QSignalSpy>
 
-#include "app/media/media_opener.h"
+#include "app/media/files/media_opener.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/attachment_card.h"
 #include "ui/composer/document_viewer.h"

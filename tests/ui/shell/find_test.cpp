@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/chat/chat_export.h"
+#include "app/chats/chat/chat_export.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/shell/conversation_sidebar.h"
 #include "ui/theme/find_bar.h"

@@ -5,7 +5,7 @@
 #include <QPushButton>
 #include <algorithm>
 
-#include "app/cache_store/conversation_caches.h"
+#include "app/engine/cache_store/conversation_caches.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/shell/kept_chats_dialog.h"
 

@@ -6,9 +6,9 @@
 #include <QToolButton>
 #include <future>
 
-#include "app/media/media_opener.h"
-#include "app/server/api_server.h"
-#include "tests/app/server/http_client.h"
+#include "app/media/files/media_opener.h"
+#include "app/programs/server/api_server.h"
+#include "tests/app/programs/server/http_client.h"
 #include "tests/ui/support/window_fixture.h"
 
 namespace winnow::test {

@@ -7,7 +7,7 @@
 #include <QFileInfo>
 #include <QPushButton>
 
-#include "app/chat/backups.h"
+#include "app/chats/chat/backups.h"
 #include "tests/support/faulty_vfs.h"
 #include "tests/support/read_only_folder.h"
 #include "tests/ui/support/window_fixture.h"
@@ -359,7 +359,7 @@ TEST_F(StorageNoticeTest, AQuestionWaitsForTheChatThatIsBeingOpened) {
   EXPECT_EQ(session().list.model().rowCount(), 1);
 }
 
-// A second start, as app/bootstrap tells it.
+// A second start, as app/programs/bootstrap tells it.
 TEST_F(StorageNoticeTest, ASecondStartRaisesTheWindowWithWhatItWasAskedFor) {
   open();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));

@@ -5,7 +5,7 @@
 #include <QSpinBox>
 #include <QTemporaryDir>
 
-#include "app/media/media_opener.h"
+#include "app/media/files/media_opener.h"
 #include "tests/support/source_folder.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/attachment_card.h"

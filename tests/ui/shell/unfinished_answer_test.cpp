@@ -2,7 +2,7 @@
 #include <QAccessible>
 #include <algorithm>
 
-#include "app/chat/chat_export.h"
+#include "app/chats/chat/chat_export.h"
 #include "app/words/error_text.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/chat_view/thought_words.h"

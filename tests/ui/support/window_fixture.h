@@ -11,11 +11,11 @@
 #include <memory>
 #include <optional>
 
-#include "app/chat/chat_store.h"
-#include "app/engine_host/engine_host.h"
-#include "app/models/model_finder.h"
-#include "app/models/model_shelf.h"
-#include "app/remote/key_ring.h"
+#include "app/chats/chat/chat_store.h"
+#include "app/engine/host/engine_host.h"
+#include "app/engine/remote/key_ring.h"
+#include "app/library/models/model_finder.h"
+#include "app/library/models/model_shelf.h"
 #include "tests/support/fake_secret_service.h"
 #include "tests/support/scripted_clips.h"
 #include "tests/support/scripted_download.h"

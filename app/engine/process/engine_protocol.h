@@ -1,0 +1,40 @@
+// The protocol between a program and its winnow-engine: the kinds of messages of their channel.
+//
+// The engine's process says kHello first. The program then sends one kRequest after another and, while one runs, kInterrupts of it; the
+// answers are kEvents and, when Engine::handle() has come back, one kReturned. Anything else, or another hello, is no engine of this
+// program. Errors: none; what is no such message is nothing. Threads: plain functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/base/interrupt.h"
+#include "engine/messages/requests.h"
+
+namespace winnow::app {
+
+enum class EngineMessage : std::uint32_t {
+  kHello = 1,      // engineHello()
+  kRequest = 2,    // encoded(Request)
+  kInterrupt = 3,  // InterruptMessage
+  kEvent = 4,      // encoded(Event)
+  kReturned = 5,   // the request's id: a ForgetConversation has no last event
+};
+
+// Wire, program and libtorch by their versions: both sides are of one build.
+std::string engineHello();
+
+struct InterruptMessage {
+  RequestId id = 0;
+  Interrupt kind = Interrupt::kStop;
+};
+
+std::vector<std::uint8_t> bytesOf(const InterruptMessage& interrupt);
+std::optional<InterruptMessage> interruptOf(std::span<const std::uint8_t> bytes);
+std::vector<std::uint8_t> bytesOf(RequestId id);
+std::optional<RequestId> requestIdOf(std::span<const std::uint8_t> bytes);
+
+}  // namespace winnow::app

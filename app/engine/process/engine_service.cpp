@@ -1,0 +1,124 @@
+#include "app/engine/process/engine_service.h"
+
+#include <unistd.h>
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <utility>
+
+#include "app/engine/process/engine_protocol.h"
+#include "app/ground/worker/engine_end.h"
+#include "app/ground/worker/worker_channel.h"
+#include "app/ground/worker/worker_process.h"
+#include "engine/messages/wire.h"
+
+namespace winnow::app {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kForever{-1};
+constexpr int kEndedStatus = 0;
+constexpr int kBadRequestStatus = 4;
+
+// Without destructors: whatever runs. What the engine has started (winnow-media) must not outlive it.
+[[noreturn]] void leave(int status) {
+  killWorkers();
+  ::_exit(status);
+}
+
+class EngineService final : public EventSink {
+ public:
+  explicit EngineService(OpenFile socket) : m_channel(std::move(socket), kForever) {}
+
+  // Takes what the program sends, on a thread of its own.
+  [[noreturn]] void listen() {
+    try {
+      while (true) {
+        const std::optional<ChannelMessage> message = m_channel.receive(kForever);
+        if (message) take(*message);
+      }
+    } catch (const ChannelBroken&) {
+      leave(kEndedStatus);
+    } catch (const std::bad_alloc&) {
+      leave(kNoMemoryStatus);
+    } catch (...) {
+      leave(kBadRequestStatus);
+    }
+  }
+
+  [[noreturn]] void serve(Engine& engine) {
+    const std::string hello = engineHello();
+    send(EngineMessage::kHello, {reinterpret_cast<const std::uint8_t*>(hello.data()), hello.size()});
+    while (true) {
+      const auto [request, interrupt] = next();
+      engine.handle(request, *this, interrupt);
+      forget(request.id);
+      send(EngineMessage::kReturned, bytesOf(request.id));
+    }
+  }
+
+  void on_event(Event event) override { send(EngineMessage::kEvent, encoded(event)); }
+
+ private:
+  void take(const ChannelMessage& message) {
+    if (static_cast<EngineMessage>(message.kind) == EngineMessage::kRequest) {
+      Request request = decoded_request(message.bytes);
+      const std::lock_guard lock(m_mutex);
+      m_interrupts[request.id] = {};
+      m_waiting.push_back(std::move(request));
+      m_came.notify_one();
+      return;
+    }
+    const std::optional<InterruptMessage> interrupt = interruptOf(message.bytes);
+    if (static_cast<EngineMessage>(message.kind) != EngineMessage::kInterrupt || !interrupt) leave(kBadRequestStatus);
+    const std::lock_guard lock(m_mutex);
+    const auto found = m_interrupts.find(interrupt->id);
+    if (found == m_interrupts.end()) return;  // it has ended meanwhile
+    interrupt->kind == Interrupt::kStop ? found->second.request_stop() : found->second.request_cancel();
+  }
+
+  std::pair<Request, InterruptToken> next() {
+    std::unique_lock lock(m_mutex);
+    m_came.wait(lock, [&] { return !m_waiting.empty(); });
+    Request request = std::move(m_waiting.front());
+    m_waiting.pop_front();
+    InterruptToken token = m_interrupts[request.id].token();
+    return {std::move(request), std::move(token)};
+  }
+
+  void forget(RequestId id) {
+    const std::lock_guard lock(m_mutex);
+    m_interrupts.erase(id);
+  }
+
+  void send(EngineMessage kind, std::span<const std::uint8_t> bytes) {
+    try {
+      m_channel.send(static_cast<std::uint32_t>(kind), bytes);
+    } catch (const ChannelBroken&) {
+      leave(kEndedStatus);
+    }
+  }
+
+  WorkerChannel m_channel;
+  std::mutex m_mutex;  // guards the members below
+  std::condition_variable m_came;
+  std::deque<Request> m_waiting;
+  std::map<RequestId, InterruptSource> m_interrupts;  // of requests that run or wait
+};
+
+}  // namespace
+
+void serveEngine(OpenFile channel, const std::function<std::unique_ptr<Engine>()>& make) {
+  EngineService service(std::move(channel));
+  std::thread listener([&service] { service.listen(); });
+  listener.detach();  // ends with the process only
+  const std::unique_ptr<Engine> engine = make();
+  service.serve(*engine);
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,65 @@
+// An engine in a process of its own (winnow-engine), which may end without the program: by a damaged file, the GPU, the lack of memory.
+//
+// Started when this object is made, without waiting for it, and anew at the first request after it has ended. A request that it ends at,
+// or that finds it gone, fails with kEngineCrashed, kEngineOutOfMemory or kEngineSilent: what it had read is lost, and whoever counts on
+// it is told once. A LoadModel, which frees what was read in any case, starts the process anew by itself.
+// One whose GPU has failed (kDeviceFailed), or that says that it is out of memory for good (kEngineOutOfMemory), is ended behind its
+// answer: such a fault stays with its process. The model that was loaded is loaded again before the next request, under that request's id;
+// if it is another one by now, the request fails with kModelFileChanged. An interrupt is sent at once and has to be answered within a time;
+// nothing else has a limit. Errors: kInternal where the program is missing. Threads: one. An event reaches the sink as soon as it is sent.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/ground/worker/worker_process.h"
+#include "engine/api/engine.h"
+
+namespace winnow::app {
+
+struct EngineProcessSettings {
+  std::string program;  // absolute path
+  std::chrono::milliseconds interruptPatience{20'000};
+  std::vector<std::string> arguments{};
+  std::chrono::milliseconds startPatience{150'000};  // it loads libraries, and on a busy machine that may take long
+};
+
+class ProcessEngine final : public Engine {
+ public:
+  explicit ProcessEngine(EngineProcessSettings settings);
+  ~ProcessEngine() override;
+  void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override;
+
+  pid_t pid() const { return m_worker ? m_worker->pid() : -1; }
+
+ private:
+  class Delivery;
+  struct Model {
+    LoadModel load;
+    std::vector<std::uint8_t> info;  // encoded
+  };
+
+  void run(const Request& request, Delivery& delivery, const InterruptToken& interrupt);
+  void start();
+  std::optional<Error> loss(const RequestBody& body);
+  bool greeted(const InterruptToken& interrupt);
+  void takeHello(const ChannelMessage& message);
+  void reload(RequestId id, Delivery& delivery, const InterruptToken& interrupt);
+  void ask(const Request& request, Delivery& delivery, const InterruptToken& interrupt);
+  Error ended(ChannelBroken::Cause cause);
+  void forgetProcess();
+
+  const EngineProcessSettings m_settings;
+  std::unique_ptr<WorkerProcess> m_worker;  // null: not started, or ended
+  std::chrono::steady_clock::time_point m_latestHello;
+  bool m_greeted = false;         // it has said hello
+  bool m_loaded = false;          // it has the model
+  std::optional<Model> m_model;   // the last one that was loaded, in whichever process
+  std::optional<Error> m_untold;  // how a process ended that no request has failed with
+};
+
+}  // namespace winnow::app

@@ -1,0 +1,94 @@
+#include "app/engine/process/retrying_engine.h"
+
+#include <utility>
+
+#include "app/ground/worker/engine_end.h"
+
+namespace winnow::app {
+namespace {
+
+// True for a request that may run twice. A new kind of request does not compile without its line here.
+struct MayRunAgain {
+  bool operator()(const LoadModel& /*request*/) const { return false; }  // what took the memory once takes it again
+  bool operator()(const Turn& /*request*/) const { return true; }
+  bool operator()(const ExportTurn& /*request*/) const { return true; }
+  bool operator()(const Compare& /*request*/) const { return true; }
+  bool operator()(const Score& /*request*/) const { return true; }
+  bool operator()(const Plan& /*request*/) const { return true; }
+  bool operator()(const Prepare& /*request*/) const { return true; }
+  bool operator()(const WatchClip& /*request*/) const { return false; }
+  bool operator()(const SaveConversation& /*request*/) const { return false; }
+  bool operator()(const LoadConversation& /*request*/) const { return false; }
+  bool operator()(const ForgetConversation& /*request*/) const { return false; }
+  bool operator()(const Tokenize& /*request*/) const { return true; }
+  bool operator()(const Detokenize& /*request*/) const { return true; }
+};
+
+// Holds back the end of the engine, once.
+class FirstTry final : public EventSink {
+ public:
+  FirstTry(EventSink& next, const InterruptToken& interrupt, bool mayRunAgain)
+      : m_next(next), m_interrupt(interrupt), m_mayRunAgain(mayRunAgain) {}
+
+  void on_event(Event event) override {
+    const auto* failed = std::get_if<Failed>(&event.body);
+    engineEnded = failed != nullptr && isEngineEnd(failed->error.code);
+    again = engineEnded && m_mayRunAgain && !m_spoken && !m_interrupt.requested();
+    if (again) return;
+    modelChanged = modelChanged || std::holds_alternative<ModelLoaded>(event.body) || std::holds_alternative<ModelUnloaded>(event.body);
+    m_spoken = m_spoken || std::holds_alternative<TextDelta>(event.body) || std::holds_alternative<TokenSampled>(event.body);
+    if (std::holds_alternative<MediaSampled>(event.body)) ++sampled;
+    m_next.on_event(std::move(event));
+  }
+
+  bool engineEnded = false;
+  bool again = false;
+  bool modelChanged = false;
+  int sampled = 0;  // media that were told of
+
+ private:
+  EventSink& m_next;
+  const InterruptToken& m_interrupt;
+  const bool m_mayRunAgain;
+  bool m_spoken = false;
+};
+
+// Leaves out the media that the first try told of: they are listed where they are counted.
+class SecondTry final : public EventSink {
+ public:
+  SecondTry(EventSink& next, int sampled) : m_next(next), m_sampled(sampled) {}
+  void on_event(Event event) override {
+    if (std::holds_alternative<MediaSampled>(event.body) && m_sampled-- > 0) return;
+    m_next.on_event(std::move(event));
+  }
+
+ private:
+  EventSink& m_next;
+  int m_sampled;
+};
+
+}  // namespace
+
+RetryingEngine::RetryingEngine(std::unique_ptr<Engine> engine) : m_engine(std::move(engine)) {}
+
+void RetryingEngine::handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) {
+  const ConversationId conversation = conversation_of(request.body);
+  const auto* const clip = std::get_if<WatchClip>(&request.body);
+  const bool forgets = std::holds_alternative<ForgetConversation>(request.body);
+  if (forgets || (clip != nullptr && clip->begins)) m_gone.erase(conversation);
+  if (forgets) m_watched.erase(conversation);
+  if (!std::holds_alternative<Plan>(request.body) && m_gone.erase(conversation) > 0)
+    return sink.on_event({request.id, Failed{{ErrorCode::kEngineCrashed, "", "what was seen of the source has gone with the engine"}}});
+  if (clip != nullptr) m_watched.insert(conversation);
+  FirstTry first(sink, interrupt, std::visit(MayRunAgain{}, request.body) && !m_watched.contains(conversation));
+  m_engine->handle(request, first, interrupt);
+  if (first.engineEnded) m_gone.merge(m_watched), m_gone.erase(conversation);
+  if (first.engineEnded || first.modelChanged) m_watched.clear();
+  if (first.modelChanged) m_gone.clear();
+  if (!first.again) return;
+  SecondTry second(sink, first.sampled);
+  second.on_event({request.id, Progress{Phase::kLoadWeights, 0, 0}});  // what was shown of the first try is over
+  m_engine->handle(request, second, interrupt);
+}
+
+}  // namespace winnow::app

@@ -1,9 +1,0 @@
-#include "app/engine_source/engine_source.h"
-
-namespace winnow::app {
-
-EnginePlace ownEnginePlace() { return EnginePlace::kInProcess; }
-
-std::unique_ptr<Engine> makeOwnEngine(MediaOpener* opener, SpeedMemory* speeds) { return make_engine(opener, speeds); }
-
-}  // namespace winnow::app

@@ -1,0 +1,39 @@
+// The wait for what a process answers: until a message comes, the token is raised, or the time is over. Nobody looks again and again.
+//
+// An interrupt is told to the process once for each state, and from then on the process has this long to react. Errors: those of
+// WorkerChannel. Threads: one.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+
+#include "app/ground/worker/worker_channel.h"
+#include "engine/base/interrupt.h"
+
+namespace winnow::app {
+
+class AnswerWait {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // tell: sends the process a new state of the token. answer: the latest time of the next message, unless an interrupt is told.
+  AnswerWait(WorkerChannel& channel, InterruptToken interrupt, std::function<void(Interrupt)> tell, std::chrono::milliseconds reaction,
+             Clock::time_point answer = Clock::time_point::max());
+
+  // Nothing: the time is over, of the reaction where an interrupt was told().
+  std::optional<ChannelMessage> next();
+  Interrupt told() const { return m_told; }
+  // Whoever reads the messages took so long over one.
+  void allow(Clock::duration more);
+
+ private:
+  WorkerChannel& m_channel;
+  const InterruptToken m_interrupt;
+  const std::function<void(Interrupt)> m_tell;
+  const std::chrono::milliseconds m_reaction;
+  Clock::time_point m_latest;
+  Interrupt m_told = Interrupt::kNone;
+};
+
+}  // namespace winnow::app

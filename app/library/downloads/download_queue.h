@@ -1,0 +1,78 @@
+// Models on their way: two come at once, the others wait. What is asked for is looked up at once all the same, so that a name that does not
+// exist is refused while others come. Each can be paused, taken up again, and given up.
+//
+// Made by the window; its first screen and its page of models show the same downloads. What has come of one stays on the disk whatever
+// happens to it here. Nothing asks the network before add() or resume(). Errors: failed(), and QueuedDownload::fault. Threads: the UI
+// thread; each download works on a thread of its own.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "app/library/downloads/download_speed.h"
+#include "app/library/downloads/model_download.h"
+
+namespace winnow::app {
+
+struct QueuedDownload {
+  enum class State : int { kWaiting = 1, kRunning = 2, kPaused = 3, kFailed = 4, kHere = 5 };
+
+  QString key;   // whatever tells it from others: an offer's id, a name of the hub
+  QString name;  // for people
+  State state = State::kWaiting;
+  DownloadProgress progress;  // kRunning
+  qint64 come = 0;            // bytes, by the last word of it
+  qint64 toCome = 0;          // of how many; 0: not known
+  qint64 bytesPerSecond = 0;  // 0: not known
+  std::optional<qint64> secondsLeft;
+  DownloadFault fault;  // kFailed
+  QString file;         // kHere: what the engine opens
+
+  bool onItsWay() const { return state == State::kWaiting || state == State::kRunning; }
+};
+
+class DownloadQueue : public QObject {
+  Q_OBJECT
+ public:
+  using Make = std::function<std::unique_ptr<ModelDownload>()>;
+  static constexpr int kAtOnce = 2;
+
+  explicit DownloadQueue(QObject* parent = nullptr);
+  ~DownloadQueue() override;
+
+  // One that is there already is taken up again.
+  void add(const QString& key, const QString& name, const Make& make);
+  // Restores a download of an earlier start of the program; paused, if it had not failed.
+  void restore(const QueuedDownload& saved, const Make& make);
+  void pause(const QString& key);
+  void resume(const QString& key);
+  void remove(const QString& key);
+
+  std::vector<QueuedDownload> downloads() const;  // in the order in which they were added
+  std::optional<QueuedDownload> find(const QString& key) const;
+
+ Q_SIGNALS:
+  void listed();                     // one more, or one less
+  void changed(const QString& key);  // how far it is, or what it waits for
+  void finished(const QString& key, const QString& file);
+  void failed(const QString& key, const winnow::app::DownloadFault& fault);
+
+ private:
+  struct Entry;
+  Entry* entryOf(const QString& key) const;
+  Entry& entryFor(const QString& key, const QString& name, const Make& make);
+  void startNext();
+  void start(Entry& entry);
+  void onProgress(Entry& entry, const DownloadProgress& progress);
+  void putBack(const QString& key);
+  void end(Entry& entry, QueuedDownload::State state);
+
+  std::vector<std::unique_ptr<Entry>> m_entries;
+  QElapsedTimer m_clock;
+};
+
+}  // namespace winnow::app

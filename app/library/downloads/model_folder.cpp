@@ -1,0 +1,73 @@
+#include "app/library/downloads/model_folder.h"
+
+#include <QDateTime>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+
+#include "app/library/downloads/download_fault.h"
+#include "app/library/downloads/file_hash.h"
+#include "engine/base/error.h"
+#include "engine/base/replaced_file.h"
+
+namespace winnow::app {
+namespace {
+
+constexpr qint64 kMostStampBytes = 4096;
+
+QString stampFile(const QString& folder, const ModelOffer& offer) { return offeredFile(folder, offer) + QStringLiteral(".checked"); }
+
+bool isFile(const QFileInfo& file) { return file.isFile() && !file.isSymLink(); }
+
+// The stamp of a file: it changes with every way in which the file could become another one.
+QByteArray stampOf(const QFileInfo& file, const QByteArray& sha256) {
+  return QByteArray::number(file.size()) + ' ' + QByteArray::number(file.lastModified().toMSecsSinceEpoch()) + ' ' + sha256 + '\n';
+}
+
+}  // namespace
+
+QString modelsFolder(const QString& data) { return QDir(data).absoluteFilePath(QStringLiteral("models")); }
+
+QString offeredFile(const QString& folder, const ModelOffer& offer) { return QDir(folder).absoluteFilePath(offer.fileName()); }
+
+bool isFetched(const QString& folder, const ModelOffer& offer) {
+  const QFileInfo file(offeredFile(folder, offer));
+  return isFile(file) && file.size() == offer.fileBytes;
+}
+
+bool isChecked(const QString& folder, const ModelOffer& offer) {
+  QFile stamp(stampFile(folder, offer));
+  if (!isFetched(folder, offer) || !isFile(QFileInfo(stamp.fileName())) || !stamp.open(QIODevice::ReadOnly)) return false;
+  return stamp.read(kMostStampBytes) == stampOf(QFileInfo(offeredFile(folder, offer)), offer.fileSha256);
+}
+
+bool check(const QString& folder, const ModelOffer& offer, const InterruptToken& interrupt,
+           const std::function<void(qint64 done)>& progress) {
+  QFile file(offeredFile(folder, offer));
+  if (!isFetched(folder, offer) || !file.open(QIODevice::ReadOnly)) return false;
+  QCryptographicHash hash(QCryptographicHash::Sha256);
+  if (!addToHash(hash, file, interrupt, progress) || hash.result().toHex() != offer.fileSha256) return false;
+  markChecked(folder, offer);
+  return true;
+}
+
+void markChecked(const QString& folder, const ModelOffer& offer) {
+  const QString stamp = stampFile(folder, offer);
+  if (!isFile(QFileInfo(stamp))) QFile::remove(stamp);  // a link would be followed
+  try {
+    ReplacedFile file(QFile::encodeName(stamp).toStdString());
+    file.write(stampOf(QFileInfo(offeredFile(folder, offer)), offer.fileSha256).toStdString());
+    file.commit();
+  } catch (const Exception&) {
+    // Without a stamp the file is hashed again the next time.
+  }
+}
+
+void makeWay(const QString& folder, const ModelOffer& offer) {
+  const QString path = offeredFile(folder, offer);
+  if (QFileInfo(path).isSymLink() && !QFile::remove(path)) {
+    throw DownloadError({DownloadProblem::kUnwritable, path, QStringLiteral("a link lies there that cannot be removed")});
+  }
+}
+
+}  // namespace winnow::app

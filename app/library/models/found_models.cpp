@@ -1,0 +1,211 @@
+#include "app/library/models/found_models.h"
+
+#include <QDir>
+#include <QDirIterator>
+#include <QFile>
+#include <QFileInfo>
+#include <QRegularExpression>
+#include <QSet>
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "app/library/hub/hub_cache.h"
+#include "app/library/models/gguf_files.h"
+#include "app/library/models/ollama_models.h"
+#include "engine/api/model_kinds.h"
+#include "engine/base/json_document.h"
+
+namespace winnow::app {
+namespace {
+
+constexpr int kMaxEntries = 20'000;  // of one program's folder
+constexpr int kMaxLevels = 6;        // below it: a snapshot's files are three down, publisher/repository/file two
+constexpr int kMaxDocuments = 500;   // configurations or manifests that are read
+
+QString name(const QFileInfo& entry) { return entry.fileName(); }
+
+// One program's folder, entry by entry.
+class Search {
+ public:
+  Search(ModelOrigin origin, const InterruptToken& interrupt) : m_origin(origin), m_interrupt(interrupt) {}
+
+  void folder(const QString& path) { walk(path, 0); }
+
+  void ollama(const QString& models) {
+    const QString manifests = models + QStringLiteral("/manifests");
+    m_visit = [this, models, manifests](const QFileInfo& entry) {
+      if (++m_documents > kMaxDocuments) return;
+      const auto named = read_ollama_manifest(QFile::encodeName(models).toStdString(), QFile::encodeName(entry.filePath()).toStdString());
+      if (!named) return;
+      const QString blob = QFile::decodeName(QByteArray::fromStdString(named->model));
+      addGguf(ollamaName(manifests, entry.filePath()), blob, !named->projector.empty());
+    };
+    walk(manifests, 0);
+  }
+
+  // Each repository once: the revision that its branch is at, else the newest.
+  void hub(const QString& path) {
+    for (const QFileInfo& repository : entries(path)) {
+      if (!repository.isDir() || hubRepositoryOf(name(repository)).isEmpty()) continue;
+      const QString snapshots = repository.filePath() + QStringLiteral("/snapshots");
+      QFile reference(repository.filePath() + QStringLiteral("/refs/main"));
+      QString revision;
+      constexpr qint64 kMostBytes = 128;
+      if (QFileInfo(reference).isFile() && reference.open(QIODevice::ReadOnly))
+        revision = QString::fromLatin1(reference.read(kMostBytes)).trimmed();
+      static const QRegularExpression hex(QStringLiteral("^[0-9a-f]{7,64}$"));
+      const bool known = hex.match(revision).hasMatch() && QFileInfo(snapshots + QLatin1Char('/') + revision).isDir();
+      if (!known) revision = newest(snapshots);
+      if (!revision.isEmpty()) walk(snapshots + QLatin1Char('/') + revision, 1);
+    }
+  }
+
+  std::vector<FoundModel> take() { return std::move(m_found); }
+
+ private:
+  QList<QFileInfo> entries(const QString& path) {
+    QList<QFileInfo> list;
+    QDirIterator iterator(path, QDir::AllEntries | QDir::NoDotAndDotDot | QDir::Hidden);
+    while (m_left > 0 && iterator.hasNext()) {
+      m_interrupt.throw_if_requested();
+      --m_left;
+      iterator.next();
+      list.append(iterator.fileInfo());
+    }
+    return list;
+  }
+
+  QString newest(const QString& snapshots) {
+    QFileInfo latest;
+    for (const QFileInfo& entry : entries(snapshots)) {
+      if (entry.isDir() && (latest.filePath().isEmpty() || entry.lastModified() > latest.lastModified())) latest = entry;
+    }
+    return latest.filePath().isEmpty() ? QString() : name(latest);
+  }
+
+  void walk(const QString& path, int level) {
+    const QString real = QFileInfo(path).canonicalFilePath();  // empty: it is not there
+    if (real.isEmpty() || m_walked.contains(real)) return;     // a link back to where we have been
+    m_walked.insert(real);
+    const QList<QFileInfo> list = entries(path);
+    if (!m_visit && addFolder(path, list)) return;
+    for (const QFileInfo& entry : list) {
+      if (entry.isDir()) {
+        if (level < kMaxLevels) walk(entry.filePath(), level + 1);
+      } else if (entry.isFile()) {
+        m_visit ? m_visit(entry) : visitFile(entry);
+      }
+    }
+  }
+
+  void visitFile(const QFileInfo& entry) {
+    const QString file = name(entry);
+    if (!file.endsWith(QLatin1String(".gguf")) || names_projector(file.toStdString())) return;
+    // Some programs call every file "model" and put the name on its folder.
+    const QString shown = modelNameOf(entry.filePath());
+    addGguf(shown == QLatin1String("model") ? entry.dir().dirName() : shown, entry.filePath(),
+            !projectorsBeside(entry.filePath()).isEmpty());
+  }
+
+  // `projector`: whether an mmproj file lies beside it. The others' metadata, which are long, are read where they name a vision encoder
+  // inside.
+  void addGguf(const QString& shown, const QString& path, bool projector) {
+    const std::optional<qint64> bytes = bytesOfGguf(path);
+    if (!bytes) return;
+    const bool maySee = projector || may_see_inside(QFile::encodeName(path).toStdString());
+    const std::optional<KnownFamily> family = maySee ? familyOfGguf(path) : std::nullopt;
+    add({m_origin, shown, path, *bytes, family && family->sees, family && family->reads_videos});
+  }
+
+  std::optional<KnownFamily> familyOfGguf(const QString& path) {
+    if (++m_documents > kMaxDocuments) return std::nullopt;
+    try {
+      return known_family(GgufModel(QFile::encodeName(path).toStdString()).required(ModelPart::kConfig).root());
+    } catch (const Exception&) {
+      return std::nullopt;
+    }
+  }
+
+  // With all its parts; nullopt: it is no such file, or a later part, or parts are missing.
+  static std::optional<qint64> bytesOfGguf(const QString& path) {
+    if (!is_gguf(QFile::encodeName(path).toStdString())) return std::nullopt;
+    const QStringList parts = ggufParts(path);
+    if (parts.isEmpty()) return std::nullopt;
+    qint64 bytes = 0;
+    for (const QString& part : parts) {
+      const QFileInfo file(part);
+      if (!file.isFile()) return std::nullopt;
+      bytes += file.size();
+    }
+    return bytes;
+  }
+
+  // True if it is a model's folder, listed or not: nothing below it is looked at then.
+  bool addFolder(const QString& path, const QList<QFileInfo>& list) {
+    qint64 bytes = 0;
+    bool config = false;
+    for (const QFileInfo& entry : list) {
+      config = config || (name(entry) == QLatin1String("config.json") && entry.isFile());
+      if (name(entry).endsWith(QLatin1String(".safetensors")) && entry.isFile()) bytes += entry.size();
+    }
+    if (!config || bytes == 0) return false;
+    if (const std::optional<KnownFamily> family = familyOf(path))
+      add({m_origin, modelNameOf(path), path, bytes, family->sees, family->reads_videos});
+    return true;
+  }
+
+  std::optional<KnownFamily> familyOf(const QString& path) {
+    if (++m_documents > kMaxDocuments) return std::nullopt;
+    try {
+      const std::string file = QFile::encodeName(path).toStdString() + "/config.json";
+      const Json config = load_json(file);
+      return known_family(JsonObject(config, file));
+    } catch (const Exception&) {
+      return std::nullopt;  // left out, as everything that cannot be read
+    }
+  }
+
+  void add(FoundModel model) {
+    if (m_found.size() < kMostFoundModels) m_found.push_back(std::move(model));
+  }
+
+  ModelOrigin m_origin;
+  const InterruptToken& m_interrupt;
+  std::function<void(const QFileInfo&)> m_visit;  // of every file, in place of looking for models
+  std::vector<FoundModel> m_found;
+  QSet<QString> m_walked;
+  int m_left = kMaxEntries;
+  int m_documents = 0;
+};
+
+}  // namespace
+
+std::vector<FoundModel> findModels(const ModelFolders& folders, const InterruptToken& interrupt) {
+  std::vector<FoundModel> all;
+  QSet<QString> files;
+  for (const auto& [origin, path] : folders) {
+    Search search(origin, interrupt);
+    if (origin == ModelOrigin::kOllama) {
+      search.ollama(path);
+    } else if (origin == ModelOrigin::kHuggingFace) {
+      search.hub(path);
+    } else {
+      search.folder(path);
+    }
+    std::vector<FoundModel> found = search.take();
+    std::ranges::sort(found, [](const FoundModel& a, const FoundModel& b) {
+      const int order = a.name.compare(b.name, Qt::CaseInsensitive);
+      return order != 0 ? order < 0 : a.path < b.path;
+    });
+    for (FoundModel& model : found) {
+      const QString real = QFileInfo(model.path).canonicalFilePath();
+      if (all.size() >= kMostFoundModels || files.contains(real)) continue;  // a second tag of the same file
+      files.insert(real);
+      all.push_back(std::move(model));
+    }
+  }
+  return all;
+}
+
+}  // namespace winnow::app

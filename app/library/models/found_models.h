@@ -1,0 +1,33 @@
+// Models that lie on this machine already, found where they are: nothing is copied, changed or loaded.
+//
+// Used by model_finder.h. GGUF files that begin as such (no projectors of pictures, of split files the first if all parts are there),
+// folders whose config.json names a family that the engine runs, and Ollama's tags. Searched in a bounded number of entries, levels and
+// bytes; links are followed, never in a circle; what cannot be read is left out. Nothing throws but Interrupted. Touches the disk.
+// Threads: any.
+#pragma once
+
+#include <QString>
+#include <vector>
+
+#include "app/library/models/model_folders.h"
+#include "engine/base/interrupt.h"
+
+namespace winnow::app {
+
+struct FoundModel {
+  ModelOrigin origin = ModelOrigin::kWinnow;
+  QString name;      // as its program calls it: "llama3.2:3b", "owner/name", or the file's
+  QString path;      // what the engine loads: a folder or a GGUF file
+  qint64 bytes = 0;  // of weights on the disk
+  bool sees = false;
+  bool readsVideos = false;
+
+  friend bool operator==(const FoundModel&, const FoundModel&) = default;
+};
+
+inline constexpr std::size_t kMostFoundModels = 200;
+
+// By origin in the order of `folders`, then by name; each file once.
+std::vector<FoundModel> findModels(const ModelFolders& folders, const InterruptToken& interrupt);
+
+}  // namespace winnow::app

@@ -1,0 +1,80 @@
+// A video file opened with FFmpeg over our own reader: one named demuxer, no other file, no network, no device.
+//
+// Used by the probe and VideoFrameSource. Owns the demuxer; the file and the watch are borrowed and must outlive it. Only the chosen video
+// stream is delivered. Errors: kUnsupportedFormat (codec outside the list, no video, encrypted), kDamagedFile, kLimitExceeded, Interrupted.
+// Threads: one at a time.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "app/media/files/allowed_video.h"
+#include "app/media/files/av_handles.h"
+#include "app/media/files/clock_stretches.h"
+#include "app/media/files/content_type.h"
+#include "app/media/files/decode_watch.h"
+#include "app/media/files/limits.h"
+#include "app/media/files/media_file.h"
+
+namespace winnow::app {
+
+class VideoContainer {
+ public:
+  // ownBytes: of the file, from its beginning on, that belong to this video (container_extent.h); nothing behind them is read.
+  VideoContainer(const MediaFile& file, ContentType type, std::int64_t ownBytes, const MediaLimits& limits, const DecodeWatch& watch);
+  ~VideoContainer();
+  VideoContainer(const VideoContainer&) = delete;
+  VideoContainer& operator=(const VideoContainer&) = delete;
+
+  const std::string& path() const { return m_file.path(); }
+  ContentType type() const { return m_type; }
+  AVFormatContext& format() { return *m_format; }
+  const AVFormatContext& format() const { return *m_format; }
+  AVStream& stream() { return *m_video.stream; }
+  const AVStream& stream() const { return *m_video.stream; }
+  // When the first picture is shown, in ticks of the stream's time base.
+  std::int64_t startTicks() const { return m_video.stream->start_time != AV_NOPTS_VALUE ? m_video.stream->start_time : 0; }
+  // The latest that a frame on screen at timeS may start; of seconds that count from the beginning of the file (time_origin.h).
+  std::int64_t ticksAt(double timeS) const;
+  double secondsAt(std::int64_t ticks) const;
+  // The number in the index of the last keyframe that it lists at or before `ticks`; negative: there is none.
+  std::int64_t indexedKeyframe(std::int64_t ticks) const;
+  // The stream and the decoder allowed for its codec.
+  const ChosenVideo& video() const { return m_video; }
+
+  // Tells where the clock starts anew on the way; from now on packets have their time on the one line.
+  void setStretches(std::shared_ptr<const ClockStretches> stretches) { m_stretches = std::move(stretches); }
+
+  // Next packet of the video stream; false at the end of what can be read. Throws Interrupted or kLimitExceeded.
+  bool readPacket(AVPacket& packet);
+  // The end of the bytes of the furthest packet read so far, of any stream; 0: none said where it stands.
+  std::int64_t readTo() const { return m_readTo; }
+  // Goes to a place at or before `timestamp` (stream time base) where decoding can begin, as far as the container knows one.
+  // False when the container cannot seek there.
+  bool seekBackwardTo(std::int64_t timestamp);
+  // The same where positions are looked at instead of times.
+  bool seekToByte(std::int64_t position);
+  // Goes to the beginning of the file.
+  bool rewind();
+
+ private:
+  static int readCallback(void* self, std::uint8_t* buffer, int bytes);
+  static std::int64_t seekCallback(void* self, std::int64_t offset, int whence);
+  void close() noexcept;
+  void place(AVPacket& packet);
+
+  const MediaFile& m_file;
+  const ContentType m_type;
+  const std::int64_t m_ownBytes;
+  const MediaLimits m_limits;
+  const DecodeWatch& m_watch;
+  std::int64_t m_position = 0;
+  AVIOContext* m_io = nullptr;
+  AVFormatContext* m_format = nullptr;
+  ChosenVideo m_video;
+  std::shared_ptr<const ClockStretches> m_stretches;  // of all containers of the file; usually none
+  std::int64_t m_readTo = 0;
+  std::int64_t m_packetAt = 0;  // the last position that a packet named
+};
+
+}  // namespace winnow::app

@@ -1,9 +1,0 @@
-#include "app/network/loopback.h"
-
-#include <QHostAddress>
-
-namespace winnow::app {
-
-bool isLoopback(const QString& host) { return host == QLatin1String("localhost") || QHostAddress(host).isLoopback(); }
-
-}  // namespace winnow::app

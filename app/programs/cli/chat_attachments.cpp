@@ -1,0 +1,87 @@
+#include "app/programs/cli/chat_attachments.h"
+
+#include <charconv>
+#include <filesystem>
+#include <utility>
+
+#include "app/media/files/typed_path.h"
+#include "app/programs/cli/media_reading.h"
+#include "app/programs/cli/option_checks.h"
+#include "app/programs/cli/subtitle_options.h"
+#include "engine/base/error.h"
+
+namespace winnow::cli {
+namespace {
+
+std::string path_in(std::string_view typed, const char* command) {
+  std::string path = app::typedPath(typed);
+  if (path.empty()) throw Exception(ErrorCode::kInvalidArgument, command, "needs a file name");
+  return path;
+}
+
+// A file that was named belongs to the video that was named with it.
+std::string subtitles_of_more(const std::string& path, TurnOptions options) {
+  if (options.subtitles != "auto") options.subtitles = options.subtitles.empty() ? "" : "none";
+  return subtitles_for(path, options);
+}
+
+}  // namespace
+
+void ChatAttachments::add_all(const TurnOptions& options) {
+  for (const std::string& path : options.images) add(image_request(path, options));
+  for (const std::string& path : options.videos) add(video_request(path, options.plan, subtitles_for(path, options), options));
+  for (const std::string& path : options.documents) add(document_request(path, options));
+}
+
+void ChatAttachments::add_image(std::string_view typed, const TurnOptions& options) {
+  add(image_request(path_in(typed, "/image"), options));
+}
+
+void ChatAttachments::add_video(std::string_view typed, const TurnOptions& options) {
+  const app::PathAndNumber given = app::typedPathAndNumber(typed, kMostFrames);
+  const std::string path = path_in(given.path, "/video");
+  FramePlan plan = options.plan;
+  if (given.number) {
+    plan.frame_count = *given.number;
+    plan.every_s = 0.0;
+  }
+  add(video_request(path, plan, subtitles_of_more(path, options), options));
+}
+
+void ChatAttachments::add_document(std::string_view typed, const TurnOptions& options) {
+  add(document_request(path_in(typed, "/document"), options));
+}
+
+void ChatAttachments::add(MediaRequest request) {
+  if (request.kind != MediaKind::kDocument && !traits_.sees)
+    throw Exception(ErrorCode::kModelReadsText, request.path, "this model reads text only; attach a text with /document");
+  if (request.kind == MediaKind::kVideo && !traits_.reads_videos)
+    throw Exception(ErrorCode::kModelReadsImages, request.path, "this model reads images, not videos");
+  require_few_media(media_.size() + 1);
+  media_reader().open(request, {});
+  media_.push_back(std::move(request));
+}
+
+void ChatAttachments::detach(std::string_view number) {
+  if (media_.empty()) throw Exception(ErrorCode::kInvalidArgument, "/detach", "nothing is attached to the next question");
+  if (number.empty()) return clear();
+  std::size_t at = 0;
+  const auto [rest, problem] = std::from_chars(number.data(), number.data() + number.size(), at);
+  if (problem != std::errc() || rest != number.data() + number.size() || at < 1 || at > media_.size())
+    throw Exception(ErrorCode::kInvalidArgument, "/detach",
+                    "takes a number from 1 to " + std::to_string(media_.size()) + ", or nothing for all");
+  media_.erase(media_.begin() + static_cast<std::ptrdiff_t>(at) - 1);
+}
+
+std::string ChatAttachments::list() const {
+  if (media_.empty()) return "nothing is attached to the next question";
+  std::string text = "attached to the next question:";
+  for (std::size_t i = 0; i < media_.size(); ++i) {
+    const MediaRequest& media = media_[i];
+    text += (i == 0 ? " " : ", ") + std::to_string(i + 1) + " " + std::filesystem::path(media.path).filename().string();
+    if (media.kind == MediaKind::kVideo && media.plan.frame_count > 0) text += " (" + std::to_string(media.plan.frame_count) + " frames)";
+  }
+  return text;
+}
+
+}  // namespace winnow::cli

@@ -1,0 +1,69 @@
+#include "app/programs/cli/detail_options.h"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+namespace winnow::cli {
+namespace {
+
+void add_detail(CLI::App& command, const char* name, MediaDetail& into, const char* help) {
+  const auto take = [&into](const std::string& word) { into = detail_of(word).value_or(into); };
+  command.add_option_function<std::string>(name, take, help)->check(detail_problem)->default_str(detail_word(into));
+}
+
+// "photo.png: 4096 tokens", "clip.mp4: 64 frames, 9216 tokens".
+std::string taken_text(const MediaSampled& medium) {
+  std::string text = std::filesystem::path(medium.path).filename().string() + ": ";
+  if (medium.kind == MediaKind::kVideo) text += std::to_string(medium.asked_s.size()) + " frames, ";
+  return text + std::to_string(medium.visual_tokens) + " tokens";
+}
+
+const DetailChoices& choices_of(const MediaSampled& medium, const ModelInfo& model) {
+  return medium.kind == MediaKind::kVideo ? model.frame_detail : model.picture_detail;
+}
+
+// The detail that was asked for, and its meaning for the model; empty: none was.
+std::string asked_text(const MediaSampled& medium, const ModelInfo& model) {
+  if (medium.detail == MediaDetail()) return {};
+  const std::int64_t most = most_tokens(medium.detail, choices_of(medium, model));
+  if (most == 0) return " (as always: this model has one level of detail)";
+  const char* each = medium.kind == MediaKind::kVideo ? " a frame" : "";
+  return " (detail " + detail_word(medium.detail) + ": at most " + std::to_string(most) + each + ")";
+}
+
+}  // namespace
+
+std::string detail_problem(const std::string& word) {
+  if (detail_of(word)) return {};
+  return "must be auto, low, medium, high or a number of tokens from 1 to " + std::to_string(MediaDetail::kMostTokens);
+}
+
+void add_detail_options(CLI::App& command, MediaDetails& detail) {
+  add_detail(command, "--picture-detail", detail.pictures,
+             "most tokens of an image: low, medium, high or a number; auto: as the model's files say");
+  add_frame_detail_option(command, detail.frames);
+}
+
+void add_frame_detail_option(CLI::App& command, MediaDetail& frames) {
+  add_detail(command, "--frame-detail", frames, "most tokens of a video frame, in the same words");
+}
+
+std::string detail_lines(const std::vector<MediaSampled>& media, const ModelInfo& model) {
+  std::string text;
+  for (const MediaSampled& medium : media) {
+    if (medium.visual_tokens == 0) continue;
+    const std::string asked = asked_text(medium, model);
+    if (media.size() > 1 || !asked.empty()) text += "\n" + taken_text(medium) + asked;
+  }
+  return text;
+}
+
+std::string many_tokens_note(const MediaSampled& medium, const ModelInfo& model) {
+  if (!takes_many_unasked(medium.kind, medium.detail, medium.visual_tokens)) return {};
+  const DetailChoices& choices = choices_of(medium, model);
+  const std::string taken = medium.path + " takes " + std::to_string(medium.visual_tokens) + " tokens";
+  if (choices.kind == DetailKind::kFixed) return taken;
+  return taken + "; --picture-detail medium takes at most " + std::to_string(choices.medium);
+}
+
+}  // namespace winnow::cli

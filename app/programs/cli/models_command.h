@@ -1,0 +1,21 @@
+// `winnow-cli models`: what lies on this machine, whether it fits, whether its bytes are right, and the way to the trash.
+//
+// Declared apart from commands.h because it takes where it looks: tests have folders of their own. Nothing is loaded.
+#pragma once
+
+#include <string>
+
+#include "app/library/models/model_listing.h"
+#include "app/programs/cli/command_options.h"
+#include "app/programs/cli/exit_status.h"
+
+namespace winnow::cli {
+
+struct ModelsOptions : CommandOptions {
+  std::string action;  // "verify", "remove"; empty: list
+  std::string named;   // a name in the list, or a path
+};
+
+ExitStatus run_models(const ModelsOptions& options, const app::ModelPlaces& places);
+
+}  // namespace winnow::cli

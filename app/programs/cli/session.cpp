@@ -1,0 +1,132 @@
+#include "app/programs/cli/session.h"
+
+#include <QDateTime>
+#include <QFile>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "app/chats/settings/app_folders.h"
+#include "app/chats/settings/speed_file.h"
+#include "app/engine/cache_store/model_fingerprint.h"
+#include "app/engine/process/retrying_engine.h"
+#include "app/engine/remote/connect_to_server.h"
+#include "app/engine/remote/desktop_secrets.h"
+#include "app/engine/remote/key_ring.h"
+#include "app/engine/remote/switching_engine.h"
+#include "app/engine/source/engine_source.h"
+#include "app/library/models/model_uses.h"
+#include "app/programs/cli/interrupt_signals.h"
+#include "app/programs/cli/media_reading.h"
+#include "app/programs/cli/noticed_engine.h"
+
+namespace winnow::cli {
+namespace {
+
+// Keeps the error that ended a request.
+class ErrorWatch : public EventSink {
+ public:
+  explicit ErrorWatch(EventSink& sink) : sink_(sink) {}
+  void on_event(Event event) override {
+    if (const auto* failed = std::get_if<Failed>(&event.body)) error = failed->error;
+    sink_.on_event(std::move(event));
+  }
+
+  std::optional<Error> error;
+
+ private:
+  EventSink& sink_;
+};
+
+// The options that would make a question's media fit the model.
+std::string options_that_fit(const RequestBody& body) {
+  bool videos = false, documents = false;
+  const auto look = [&](const std::vector<Message>& messages) {
+    for (const Message& message : messages) {
+      for (const Item& item : message.items) {
+        const auto* media = std::get_if<MediaItem>(&item);
+        if (media == nullptr) continue;
+        videos = videos || media->media.kind == MediaKind::kVideo;
+        documents = documents || media->media.kind == MediaKind::kDocument;
+      }
+    }
+  };
+  std::visit(
+      [&]<class Request>(const Request& request) {
+        if constexpr (requires { request.messages; }) look(request.messages);
+        if constexpr (requires { request.turn.messages; }) look(request.turn.messages);
+      },
+      body);
+  return std::string(documents ? "--document-tokens, " : "") + (videos ? "--frames, " : "") + "--max-tokens";
+}
+
+class OwnEngine final : public Engine {
+ public:
+  OwnEngine()
+      : speeds_(app::AppFolders::standard().cache),
+        engine_(std::make_unique<app::RetryingEngine>(
+            std::make_unique<app::SwitchingEngine>([this] { return app::makeOwnEngine(&media_reader(), &speeds_); },
+                                                   [this](const app::ServerAddress& address, const InterruptToken& interrupt) {
+                                                     return app::connectToServer(address, &keys_, &media_reader(), interrupt);
+                                                   },
+                                                   app::SwitchingEngine::Begin::kWithNone))) {}
+  void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override {
+    engine_.handle(request, sink, interrupt);
+  }
+
+ private:
+  app::SpeedFile speeds_;
+  app::KeyRing keys_{std::make_unique<app::DesktopSecrets>()};
+  NoticedEngine engine_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> session_engine() { return std::make_unique<OwnEngine>(); }
+
+Session::Session() : engine_(session_engine()) {}
+Session::~Session() = default;
+
+ModelInfo Session::load(const LoadModel& request, ProgressOutput progress) {
+  ConsoleSink sink(AnswerOutput::kSilent, progress);
+  run(request, sink);
+  if (!sink.model) throw Interrupted(Interrupt::kStop);
+  model_ = *sink.model;
+  fingerprint_.clear();
+  app::noteModelUse(app::AppFolders::standard().data, QFile::decodeName(QByteArray::fromStdString(request.folder)),
+                    QDateTime::currentDateTime());
+  return model_;
+}
+
+void Session::run(RequestBody body, EventSink& sink) {
+  InterruptSource interrupt;
+  const InterruptOnSignal on_signal(interrupt);
+  ErrorWatch watch(sink);
+  const std::string options = options_that_fit(body);
+  engine_->handle({++last_id_, std::move(body)}, watch, interrupt.token());
+  if (watch.error && watch.error->code == ErrorCode::kContextFull) watch.error->reason += ": " + options;
+  if (watch.error) throw Exception(*watch.error);
+}
+
+const std::string& Session::fingerprint() {
+  if (fingerprint_.empty()) fingerprint_ = app::modelFingerprint(model_.folder, model_.dtype, model_.projector);
+  return fingerprint_;
+}
+
+void Session::save_cache(const std::string& path) {
+  ConsoleSink sink(AnswerOutput::kSilent);
+  run(SaveConversation{1, path, fingerprint()}, sink);
+  if (sink.saved && sink.saved->kv_bytes > 0) return;
+  throw Exception(ErrorCode::kInvalidArgument, path, "this method removes slots while it answers, so its cache cannot be saved");
+}
+
+Restored Session::load_cache(const std::string& path) {
+  ConsoleSink sink(AnswerOutput::kSilent);
+  run(LoadConversation{1, path, fingerprint()}, sink);
+  if (!sink.restored) throw Interrupted(Interrupt::kStop);
+  return *std::move(sink.restored);
+}
+
+}  // namespace winnow::cli

@@ -1,0 +1,43 @@
+// What becomes of a request of OpenAI's API once its turn has come: the conversation that it goes on with, its events as an answer, and
+// what is kept of it.
+//
+// Errors: none; a request that fails is answered so. Threads: the makers any; the rest, what they make included, is of the EngineHost's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/programs/server/answer_line.h"
+#include "app/programs/server/counted_replies.h"
+#include "app/programs/server/served_threads.h"
+#include "app/programs/server/token_request.h"
+
+namespace winnow::app {
+
+class ServedAnswers {
+ public:
+  using Answer = CountedReplies::Answer;
+
+  // All outlive this, and this outlives what is made.
+  ServedAnswers(EngineHost& engine, CountedReplies& replies, std::int64_t keptBytes);
+
+  // model: its name. planOnly: only what the answer would take.
+  AnswerLine::Place answerTo(ChatRequest request, const std::string& model, const Answer& answer, bool planOnly);
+  AnswerLine::Place tokensOf(TokenRequest request, std::int64_t contextTokens, const Answer& answer);
+
+  std::vector<ConversationId> forgetAll() { return m_threads.forgetAll(); }
+
+ private:
+  class Asked;
+  class AskedTokens;
+
+  void ended(ConversationId conversation);
+
+  EngineHost& m_engine;
+  CountedReplies& m_replies;
+  ServedThreads m_threads;
+};
+
+}  // namespace winnow::app
