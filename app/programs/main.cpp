@@ -48,7 +48,7 @@
 #include "app/words/english_plurals.h"
 #include "ui/model_library/hub_models.h"
 #include "ui/models/media_preview_thread.h"
-#include "ui/shell/main_window.h"
+#include "ui/shell/window/main_window.h"
 #include "ui/theme/theme.h"
 
 int main(int argc, char** argv) {

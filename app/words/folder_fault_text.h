@@ -1,6 +1,6 @@
 // Sentences for a folder of the chats that cannot be made or written to: the true cause and what to do.
 //
-// Used by ui/shell/notices.h. UI thread only (translations).
+// Used by ui/shell/window/notices.h. UI thread only (translations).
 #pragma once
 
 #include "app/ground/process/own_folder.h"

@@ -182,6 +182,11 @@ TEST(IncludeScan, UiFoldersFollowTheirOrder) {
                        {"ui/shell", 9}});
 }
 
+TEST(IncludeScan, RoomsOfTheShellFollowTheirOrder) {
+  expect_order("ui/shell/",
+               {{"ui/shell/ground", 0}, {"ui/shell/model", 1}, {"ui/shell/chat", 2}, {"ui/shell/turns", 3}, {"ui/shell/window", 4}}, 3);
+}
+
 TEST(IncludeScan, LibrariesStayInTheirFolders) {
   struct Rule {
     const char* what;

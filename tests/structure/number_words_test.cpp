@@ -28,7 +28,7 @@ TEST(NumberWords, TheScanSeesPlainCounts) {
 
 TEST(NumberWords, AreMadeByFormatTextAlone) {
   // A date; and numbers for programs.
-  const std::set<std::string> others = {"app/words/format_text.cpp", "ui/shell/notices.cpp", "ui/compare/comparison_view.cpp"};
+  const std::set<std::string> others = {"app/words/format_text.cpp", "ui/shell/window/notices.cpp", "ui/compare/comparison_view.cpp"};
   const fs::path root = source_folder();
   int files = 0;
   for (const char* folder : {"ui", "app/words"})

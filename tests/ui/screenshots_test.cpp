@@ -22,7 +22,7 @@
 #include "ui/inspector/timeline_page.h"
 #include "ui/recipes/method_picker.h"
 #include "ui/recipes/recipe_editor.h"
-#include "ui/shell/watch_controller.h"
+#include "ui/shell/turns/watch_controller.h"
 #include "ui/theme/popup_card.h"
 #include "ui/watch/watch_dialog.h"
 

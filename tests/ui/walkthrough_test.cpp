@@ -17,7 +17,7 @@
 #include "ui/kept_map/kept_heat_map.h"
 #include "ui/kept_map/kept_map_dialog.h"
 #include "ui/kept_map/patch_view.h"
-#include "ui/shell/kept_map_pages.h"
+#include "ui/shell/turns/kept_map_pages.h"
 
 namespace winnow::test {
 namespace {

@@ -1,6 +1,6 @@
 // Turns stored messages into what the transcript shows of them: names, plans, figures, notes, marks.
 //
-// Used by ui/shell/transcript_controller.h. Holds nothing of a chat: what surrounds the message comes with each call. UI thread only.
+// Used by ui/shell/turns/transcript_controller.h. Holds nothing of a chat: what surrounds the message comes with each call. UI thread only.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // One comparison as it stands: columns with what the engine has said of them so far, or as it was saved.
 //
-// Fed by ui/shell/comparison_controller.h; read by the comparison's views. Counts nothing itself: figures are the engine's. The words that
-// differ are worked out here, against the column of the full cache if there is one, else against the first. UI thread only.
+// Fed by ui/shell/turns/comparison_controller.h; read by the comparison's views. Counts nothing itself: figures are the engine's. The words
+// that differ are worked out here, against the column of the full cache if there is one, else against the first. UI thread only.
 #pragma once
 
 #include <QObject>

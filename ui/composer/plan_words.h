@@ -1,6 +1,6 @@
 // A plan as people read it: one line, whether it fits, and what could be done if it does not.
 //
-// Used by ui/shell/plan_controller.h. Pure; computes nothing that the engine has not said, except how many frames fewer would do.
+// Used by ui/shell/turns/plan_controller.h. Pure; computes nothing that the engine has not said, except how many frames fewer would do.
 // UI thread only (translations).
 #pragma once
 

@@ -1,9 +1,9 @@
 // The kept-token page: the heat-map of layers and parts of the prompt, the chosen frame, picture or text with what its layer kept, and the
 // same numbers as a table. A text can be searched (Ctrl+F), copied and saved as it is shaded.
 //
-// Opened from an answer, from the live cache panel and from a comparison (ui/shell/kept_map_pages.h). Modeless: it stays beside the chat.
-// Shows one map or the difference of two; until a map is there, a sentence. Pictures come from MediaPreview, one at a time, and are kept
-// while the page is open. Space plays through the layers. UI thread only.
+// Opened from an answer, from the live cache panel and from a comparison (ui/shell/turns/kept_map_pages.h). Modeless: it stays beside the
+// chat. Shows one map or the difference of two; until a map is there, a sentence. Pictures come from MediaPreview, one at a time, and are
+// kept while the page is open. Space plays through the layers. UI thread only.
 #pragma once
 
 #include <QDialog>

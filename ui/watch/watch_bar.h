@@ -1,6 +1,6 @@
 // The watched source of this chat, what is left of it, and what can be done about it: a bar above the box to write in.
 //
-// Shows what it is given; hidden while there is nothing to say. Used by ui/shell/watch_controller.h. UI thread only.
+// Shows what it is given; hidden while there is nothing to say. Used by ui/shell/turns/watch_controller.h. UI thread only.
 #pragma once
 
 #include <QFrame>

@@ -1,10 +1,9 @@
 // Reads a source that is still running, on a thread of its own, and keeps one clip ready.
 //
-// Used by ui/shell/watch_controller.h. While the owner works on a clip the next one is read, and then nothing more until it was taken: two
-// clips of frames are the most that exist here and in the owner's hands. What the source does meanwhile is the reader's business, which
-// says what was missed.
-// Threads: belongs to the thread that made it (an event loop must run there), which never waits for a source; the reader lives and dies on
-// the reading thread. The destructor interrupts the reader and joins. Errors: none thrown; failed().
+// Used by ui/shell/turns/watch_controller.h. While the owner works on a clip the next one is read, and then nothing more until it was
+// taken: two clips of frames are the most that exist here and in the owner's hands. What the source does meanwhile is the reader's
+// business, which says what was missed. Threads: belongs to the thread that made it (an event loop must run there), which never waits for a
+// source; the reader lives and dies on the reading thread. The destructor interrupts the reader and joins. Errors: none thrown; failed().
 #pragma once
 
 #include <QObject>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/programs/bootstrap/options.h"
-#include "ui/shell/main_window.h"
+#include "ui/shell/window/main_window.h"
 
 namespace winnow::bootstrap {
 

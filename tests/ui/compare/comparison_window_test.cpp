@@ -20,7 +20,7 @@
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/method_control.h"
 #include "ui/inspector/inspector_panel.h"
-#include "ui/shell/notice_bar.h"
+#include "ui/shell/ground/notice_bar.h"
 
 namespace winnow::test {
 namespace {

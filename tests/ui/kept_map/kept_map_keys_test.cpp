@@ -5,7 +5,7 @@
 #include "tests/ui/support/window_fixture.h"
 #include "ui/kept_map/kept_heat_map.h"
 #include "ui/kept_map/kept_map_dialog.h"
-#include "ui/shell/kept_map_pages.h"
+#include "ui/shell/turns/kept_map_pages.h"
 
 namespace winnow::test {
 namespace {

@@ -15,7 +15,7 @@
 #include "ui/kept_map/lit_strip.h"
 #include "ui/kept_map/patch_view.h"
 #include "ui/kept_map/token_text_view.h"
-#include "ui/shell/kept_map_pages.h"
+#include "ui/shell/turns/kept_map_pages.h"
 
 namespace winnow::test {
 namespace {

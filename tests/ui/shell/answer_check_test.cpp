@@ -7,7 +7,7 @@
 
 #include "tests/support/scripted_comparison.h"
 #include "tests/ui/support/window_fixture.h"
-#include "ui/shell/notice_bar.h"
+#include "ui/shell/ground/notice_bar.h"
 
 namespace winnow::test {
 namespace {

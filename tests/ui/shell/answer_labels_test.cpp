@@ -13,8 +13,8 @@
 #include "ui/inspector/inspector_panel.h"
 #include "ui/models/cache_monitor.h"
 #include "ui/recipes/recipe_words.h"
-#include "ui/shell/comparison_controller.h"
-#include "ui/shell/export_chat.h"
+#include "ui/shell/chat/export_chat.h"
+#include "ui/shell/turns/comparison_controller.h"
 
 namespace winnow::test {
 namespace {

@@ -3,7 +3,7 @@
 #include <QLineEdit>
 
 #include "tests/ui/support/window_fixture.h"
-#include "ui/shell/conversation_sidebar.h"
+#include "ui/shell/chat/conversation_sidebar.h"
 
 namespace winnow::test {
 namespace {

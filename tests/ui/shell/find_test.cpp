@@ -11,7 +11,7 @@
 
 #include "app/chats/chat/chat_export.h"
 #include "tests/ui/support/window_fixture.h"
-#include "ui/shell/conversation_sidebar.h"
+#include "ui/shell/chat/conversation_sidebar.h"
 #include "ui/theme/find_bar.h"
 
 namespace winnow::test {

@@ -20,8 +20,8 @@
 #include "ui/recipes/recipe_editor.h"
 #include "ui/settings_view/chat_settings_dialog.h"
 #include "ui/settings_view/settings_dialog.h"
-#include "ui/shell/conversation_sidebar.h"
-#include "ui/shell/shortcuts_dialog.h"
+#include "ui/shell/chat/conversation_sidebar.h"
+#include "ui/shell/window/shortcuts_dialog.h"
 #include "ui/theme/popup_card.h"
 #include "ui/watch/watch_dialog.h"
 

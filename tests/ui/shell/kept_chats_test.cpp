@@ -7,7 +7,7 @@
 
 #include "app/engine/cache_store/conversation_caches.h"
 #include "tests/ui/support/window_fixture.h"
-#include "ui/shell/kept_chats_dialog.h"
+#include "ui/shell/chat/kept_chats_dialog.h"
 
 namespace winnow::test {
 namespace {

@@ -9,9 +9,9 @@
 #include "ui/composer/method_control.h"
 #include "ui/composer/preparation_line.h"
 #include "ui/recipes/later_questions.h"
-#include "ui/shell/answer_check.h"
-#include "ui/shell/later_question.h"
-#include "ui/shell/watch_controller.h"
+#include "ui/shell/chat/later_question.h"
+#include "ui/shell/turns/answer_check.h"
+#include "ui/shell/turns/watch_controller.h"
 #include "ui/theme/popup_card.h"
 
 namespace winnow::test {

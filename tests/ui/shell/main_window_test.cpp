@@ -1,5 +1,5 @@
-#include "ui/shell/main_window.h"
-#include "ui/shell/shortcuts_dialog.h"
+#include "ui/shell/window/main_window.h"
+#include "ui/shell/window/shortcuts_dialog.h"
 
 #include <QAction>
 #include <QClipboard>
@@ -21,9 +21,9 @@
 #include "ui/composer/method_control.h"
 #include "ui/composer/pin_button.h"
 #include "ui/inspector/inspector_panel.h"
-#include "ui/shell/conversation_sidebar.h"
-#include "ui/shell/notice_bar.h"
-#include "ui/shell/welcome_page.h"
+#include "ui/shell/chat/conversation_sidebar.h"
+#include "ui/shell/ground/notice_bar.h"
+#include "ui/shell/model/welcome_page.h"
 #include "ui/theme/popup_card.h"
 
 namespace winnow::test {

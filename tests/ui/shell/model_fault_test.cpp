@@ -6,8 +6,8 @@
 
 #include "app/words/model_fault_text.h"
 #include "tests/ui/support/window_fixture.h"
-#include "ui/shell/notice_bar.h"
-#include "ui/shell/welcome_page.h"
+#include "ui/shell/ground/notice_bar.h"
+#include "ui/shell/model/welcome_page.h"
 
 namespace winnow::test {
 namespace {

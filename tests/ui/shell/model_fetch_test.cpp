@@ -7,8 +7,8 @@
 
 #include "app/words/download_fault_text.h"
 #include "tests/ui/support/window_fixture.h"
-#include "ui/shell/model_offer_box.h"
-#include "ui/shell/welcome_page.h"
+#include "ui/shell/model/model_offer_box.h"
+#include "ui/shell/model/welcome_page.h"
 
 namespace winnow::test {
 namespace {

@@ -9,8 +9,8 @@
 #include "ui/compare/comparison_setup.h"
 #include "ui/compare/comparison_view.h"
 #include "ui/composer/composer.h"
-#include "ui/shell/model_offer_box.h"
-#include "ui/shell/welcome_page.h"
+#include "ui/shell/model/model_offer_box.h"
+#include "ui/shell/model/welcome_page.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::test {

@@ -13,8 +13,8 @@
 #include "ui/composer/method_control.h"
 #include "ui/composer/plan_line.h"
 #include "ui/inspector/inspector_panel.h"
-#include "ui/shell/abilities.h"
-#include "ui/shell/connect_dialog.h"
+#include "ui/shell/model/abilities.h"
+#include "ui/shell/model/connect_dialog.h"
 
 namespace winnow::test {
 namespace {

@@ -18,7 +18,7 @@
 #include "ui/composer/plan_line.h"
 #include "ui/composer/preparation_line.h"
 #include "ui/inspector/inspector_panel.h"
-#include "ui/shell/conversation_sidebar.h"
+#include "ui/shell/chat/conversation_sidebar.h"
 
 namespace winnow::test {
 namespace {

@@ -12,7 +12,7 @@
 #include "tests/support/read_only_folder.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/method_control.h"
-#include "ui/shell/notice_bar.h"
+#include "ui/shell/ground/notice_bar.h"
 
 namespace winnow::test {
 namespace {

@@ -12,7 +12,7 @@
 #include "ui/kept_map/kept_map_dialog.h"
 #include "ui/kept_map/token_text_view.h"
 #include "ui/models/media_preview_thread.h"
-#include "ui/shell/kept_map_pages.h"
+#include "ui/shell/turns/kept_map_pages.h"
 #include "ui/theme/find_bar.h"
 
 namespace winnow::test {

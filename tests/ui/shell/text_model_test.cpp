@@ -11,7 +11,7 @@
 #include "ui/composer/method_control.h"
 #include "ui/composer/plan_line.h"
 #include "ui/recipes/method_picker.h"
-#include "ui/shell/welcome_page.h"
+#include "ui/shell/model/welcome_page.h"
 
 namespace winnow::test {
 namespace {

@@ -6,7 +6,7 @@
 #include "app/words/error_text.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/chat_view/thought_words.h"
-#include "ui/shell/export_chat.h"
+#include "ui/shell/chat/export_chat.h"
 
 namespace winnow::test {
 namespace {

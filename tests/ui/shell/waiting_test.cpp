@@ -5,7 +5,7 @@
 #include "ui/composer/preparation_line.h"
 #include "ui/models/cache_monitor.h"
 #include "ui/models/wait_progress.h"
-#include "ui/shell/elsewhere_notice.h"
+#include "ui/shell/turns/elsewhere_notice.h"
 
 namespace winnow::test {
 namespace {

@@ -25,10 +25,10 @@
 #include "ui/chat_view/transcript_view.h"
 #include "ui/composer/composer.h"
 #include "ui/model_library/hub_models.h"
-#include "ui/shell/chat_session.h"
-#include "ui/shell/main_window.h"
-#include "ui/shell/notice_bar.h"
-#include "ui/shell/offered_model.h"
+#include "ui/shell/ground/notice_bar.h"
+#include "ui/shell/ground/offered_model.h"
+#include "ui/shell/turns/chat_session.h"
+#include "ui/shell/window/main_window.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::test {
@@ -95,7 +95,7 @@ class WindowTest : public testing::Test {
   Part* inWindow(const QString& name = {}) const {
     return m_window->findChild<Part*>(name);
   }
-  // A row of ui/shell/notices.h, by its name.
+  // A row of ui/shell/window/notices.h, by its name.
   ui::NoticeBar* noticeBar(const char* row) const { return inWindow<ui::NoticeBar>(QLatin1String(row)); }
   ui::TranscriptView* transcript() { return inWindow<ui::TranscriptView>(QStringLiteral("transcript")); }
   ui::Composer* composer() { return inWindow<ui::Composer>(); }

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "tests/ui/support/window_fixture.h"
-#include "ui/shell/export_chat.h"
+#include "ui/shell/chat/export_chat.h"
 
 namespace winnow::test {
 namespace {

@@ -1,0 +1,104 @@
+#include "ui/shell/chat/chat_list.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/words/display_text.h"
+
+namespace winnow::ui {
+namespace {
+
+constexpr int kMostHits = 1000;  // messages; a chat may have many of them
+
+// A row of the list shows about thirty characters: what matches has to stand among them.
+constexpr qsizetype kMostBefore = 20;
+constexpr qsizetype kKeptBefore = 12;
+
+// One line, without the marks around what matches.
+QString placeOf(const app::SearchHit& hit) {
+  QString words = hit.snippet.simplified();
+  if (const qsizetype match = words.indexOf(QChar(0x2068)); match > kMostBefore)
+    words = QChar(0x2026) + words.mid(std::min(match, words.indexOf(QLatin1Char(' '), match - kKeptBefore) + 1));
+  words.remove(QChar(0x2068)).remove(QChar(0x2069));
+  return app::displayText(words).simplified();
+}
+
+}  // namespace
+
+ChatList::ChatList(app::ChatStore& store, QObject* parent) : QObject(parent), m_store(store) {
+  using app::ChatStore;
+  const auto put = [this](app::RequestToken, const app::Conversation& conversation) { m_model.put(conversation); };
+  connect(&m_store, &ChatStore::opened, this, [this](app::RequestToken, const app::StoreOpened& report) {
+    m_model.setRunning(0);
+    m_model.setConversations(report.conversations);
+  });
+  connect(&m_store, &ChatStore::conversationsListed, this,
+          [this](app::RequestToken, const QList<app::Conversation>& conversations) { m_model.setConversations(conversations); });
+  connect(&m_store, &ChatStore::conversationCreated, this, put);
+  connect(&m_store, &ChatStore::conversationChanged, this, put);
+  connect(&m_store, &ChatStore::called, &m_model, &ConversationListModel::put);
+  connect(&m_store, &ChatStore::conversationRestored, this, [this](app::RequestToken, const app::Conversation& conversation) {
+    m_model.put(conversation);
+    Q_EMIT restored(conversation.id);
+  });
+  connect(&m_store, &ChatStore::conversationDeleted, this, [this](app::RequestToken, ConversationId id) {
+    const app::Conversation* gone = m_model.find(id);
+    const QString title = gone != nullptr ? ConversationListModel::shownTitle(*gone) : QString();
+    const int row = m_model.rowOf(id);
+    m_model.remove(id);
+    m_lastRemoved = id;
+    Q_EMIT removed(id, m_model.idAt(std::min(row, m_model.rowCount() - 1)), title);
+  });
+  connect(&m_store, &ChatStore::deletedListed, this,
+          [this](app::RequestToken, const QList<app::Conversation>& removed) { Q_EMIT removedListed(removed); });
+  connect(&m_store, &ChatStore::searchFinished, this, [this](app::RequestToken token, const QList<app::SearchHit>& hits) {
+    if (token != m_search) return;  // more was typed since
+    ConversationListModel::Found found;
+    for (const app::SearchHit& hit : hits) {  // best first
+      if (!found.contains(hit.conversation)) found.insert(hit.conversation, placeOf(hit));
+    }
+    m_model.showOnly(found);
+  });
+  connect(&m_model, &ConversationListModel::renameRequested, this, &ChatList::rename);
+}
+
+void ChatList::refresh() { m_store.listConversations(); }
+
+void ChatList::search(const QString& words) {
+  if (words.trimmed().isEmpty()) {
+    m_search = 0;
+    m_model.showOnly(std::nullopt);
+  } else {
+    m_search = m_store.search(words, kMostHits);
+  }
+}
+
+void ChatList::rename(ConversationId id, const QString& title) { m_store.renameConversation(id, title); }
+
+bool ChatList::isPinned(ConversationId id) const {
+  const app::Conversation* conversation = find(id);
+  return conversation != nullptr && conversation->pinned;
+}
+
+void ChatList::setPinned(ConversationId id, bool pinned) {
+  if (id != 0) m_store.setPinned(id, pinned);
+}
+
+void ChatList::remove(ConversationId id) {
+  if (id == 0) return;
+  Q_EMIT aboutToRemove(id);
+  m_store.deleteConversation(id);
+}
+
+void ChatList::undoRemove() {
+  if (m_lastRemoved != 0) restore(m_lastRemoved);
+}
+
+void ChatList::listRemoved() { m_store.listDeleted(); }
+
+void ChatList::restore(ConversationId id) {
+  if (id == m_lastRemoved) m_lastRemoved = 0;
+  m_store.restoreConversation(id);
+}
+
+}  // namespace winnow::ui

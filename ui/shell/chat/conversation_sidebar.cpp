@@ -1,0 +1,236 @@
+#include "ui/shell/chat/conversation_sidebar.h"
+
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListView>
+#include <QMenu>
+#include <QPainter>
+#include <QPushButton>
+#include <QStyledItemDelegate>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/models/conversation_list_model.h"
+#include "ui/theme/icons.h"
+#include "ui/theme/theme.h"
+
+namespace winnow::ui {
+namespace {
+
+constexpr int kSearchMs = 150;
+
+class ConversationDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+  QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override {
+    const QFontMetrics body(theme().font(TextRole::kBody)), caption(theme().font(TextRole::kCaption));
+    return QSize(theme().px(120), body.height() + caption.height() + theme().px(18));
+  }
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    const Colors& c = theme().colors();
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    const QRectF box = QRectF(option.rect).adjusted(theme().px(8), theme().px(1), -theme().px(8), -theme().px(1));
+    const bool selected = option.state & QStyle::State_Selected;
+    if (selected || (option.state & QStyle::State_MouseOver)) {
+      painter->setPen(selected && (option.state & QStyle::State_HasFocus) ? QPen(c.accent, 1.5) : QPen(Qt::NoPen));
+      painter->setBrush(selected ? c.accentSoft : c.hover);
+      painter->drawRoundedRect(box.adjusted(1, 1, -1, -1), theme().smallRadius() + 2, theme().smallRadius() + 2);
+    }
+    QRectF text = box.adjusted(theme().px(10), theme().px(7), -theme().px(10), -theme().px(7));
+    if (index.data(ConversationListModel::kRunningRole).toBool()) {
+      const qreal r = theme().px(4);
+      painter->setPen(Qt::NoPen);
+      painter->setBrush(c.accent);
+      painter->drawEllipse(QPointF(text.right() - r, text.center().y()), r, r);
+      text.adjust(0, 0, -theme().px(16), 0);
+    }
+    if (index.data(ConversationListModel::kPinnedRole).toBool()) {
+      const qreal size = theme().px(14);
+      paintGlyph(*painter, Glyph::kPin, QRectF(text.right() - size, text.top() + theme().px(1), size, size), c.mutedText);
+      text.adjust(0, 0, -size - theme().px(4), 0);
+    }
+    const QFontMetricsF body(theme().font(TextRole::kBody)), caption(theme().font(TextRole::kCaption));
+    painter->setFont(theme().font(TextRole::kBody));
+    painter->setPen(c.text);
+    painter->drawText(QRectF(text.left(), text.top(), text.width(), body.height()), Qt::AlignLeft | Qt::AlignVCenter,
+                      body.elidedText(index.data().toString(), Qt::ElideRight, text.width()));
+    painter->setFont(theme().font(TextRole::kCaption));
+    painter->setPen(c.mutedText);
+    painter->drawText(QRectF(text.left(), text.bottom() - caption.height(), text.width(), caption.height()),
+                      Qt::AlignLeft | Qt::AlignVCenter,
+                      caption.elidedText(index.data(ConversationListModel::kSubtitleRole).toString(), Qt::ElideRight, text.width()));
+    painter->restore();
+  }
+
+  QWidget* createEditor(QWidget* parent, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    QWidget* editor = QStyledItemDelegate::createEditor(parent, option, index);
+    editor->setAccessibleName(ConversationSidebar::tr("Name of the chat"));
+    return editor;
+  }
+
+  void setEditorData(QWidget* editor, const QModelIndex& index) const override {
+    // Once: what is being typed stays when the store tells something new of the chat.
+    if (editor->property("winnowFilled").toBool()) return;
+    editor->setProperty("winnowFilled", true);
+    QStyledItemDelegate::setEditorData(editor, index);
+  }
+
+  void updateEditorGeometry(QWidget* editor, const QStyleOptionViewItem& option, const QModelIndex&) const override {
+    editor->setGeometry(option.rect.adjusted(theme().px(10), theme().px(4), -theme().px(10), -theme().px(4)));
+  }
+};
+
+}  // namespace
+
+ConversationSidebar::ConversationSidebar(ConversationListModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
+  setAccessibleName(tr("Chats"));
+  auto* layout = new QVBoxLayout(this);
+  setMargins(layout, 0, 10, 0, 8);
+  setSpacing(layout, 8);
+  m_new = new QPushButton(icon(Glyph::kPlus), tr("New chat"));
+  m_new->setToolTip(tr("New chat (Ctrl+N)"));
+  auto* top = new QHBoxLayout;
+  setMargins(top, 10, 0, 10, 0);
+  top->addWidget(m_new);
+  layout->addLayout(top);
+  m_search = new QLineEdit;
+  m_search->setPlaceholderText(tr("Search chats"));
+  m_search->setAccessibleName(tr("Search chats"));
+  m_search->setToolTip(tr("Words of titles, questions and answers (Ctrl+Shift+F)"));
+  m_search->setClearButtonEnabled(true);
+  m_search->installEventFilter(this);
+  auto* searching = new QHBoxLayout;
+  setMargins(searching, 10, 0, 10, 0);
+  searching->addWidget(m_search);
+  layout->addLayout(searching);
+  m_list = new QListView;
+  m_list->setModel(&m_model);
+  m_list->setItemDelegate(new ConversationDelegate(m_list));
+  setFocusFrame(m_list);
+  m_list->setAccessibleName(tr("Chats"));
+  m_list->setMouseTracking(true);
+  m_list->setEditTriggers(QAbstractItemView::EditKeyPressed);
+  m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_list->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+  m_list->setContextMenuPolicy(Qt::CustomContextMenu);
+  m_list->viewport()->setAutoFillBackground(false);
+  m_list->installEventFilter(this);
+  m_hintText = new QLabel;
+  m_hintText->setWordWrap(true);
+  m_hintText->setAlignment(Qt::AlignHCenter);
+  setTextRole(m_hintText, TextRole::kCaption);
+  setMuted(m_hintText);
+  m_hint = new QWidget;
+  auto* hintLayout = new QHBoxLayout(m_hint);
+  setMargins(hintLayout, 16, 8, 16, 0);
+  hintLayout->addWidget(m_hintText);
+  layout->addWidget(m_hint);
+  layout->addWidget(m_list, 1);
+  connect(&m_model, &QAbstractItemModel::rowsInserted, this, &ConversationSidebar::showHint);
+  connect(&m_model, &QAbstractItemModel::rowsRemoved, this, &ConversationSidebar::showHint);
+  connect(&m_model, &QAbstractItemModel::modelReset, this, [this] {
+    showHint();
+    select(m_open);
+  });
+  showHint();
+  m_searchTimer.setSingleShot(true);
+  m_searchTimer.setInterval(kSearchMs);
+  connect(&m_searchTimer, &QTimer::timeout, this, [this] { Q_EMIT searchRequested(m_search->text()); });
+  connect(m_search, &QLineEdit::textChanged, this,
+          [this](const QString& text) { text.trimmed().isEmpty() ? m_searchTimer.start(0) : m_searchTimer.start(); });
+  connect(m_new, &QPushButton::clicked, this, &ConversationSidebar::newRequested);
+  connect(m_list->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex& index) {
+    if (index.isValid()) Q_EMIT openRequested(m_model.idAt(index.row()));
+  });
+  connect(m_list, &QListView::customContextMenuRequested, this, [this](const QPoint& at) {
+    const QModelIndex index = m_list->indexAt(at);
+    if (!index.isValid()) return;
+    const ConversationId id = m_model.idAt(index.row());
+    QMenu menu(this);
+    menu.addAction(tr("&Rename"), this, [this, index] { m_list->edit(index); })->setShortcut(Qt::Key_F2);
+    const bool pinned = index.data(ConversationListModel::kPinnedRole).toBool();
+    menu.addAction(pinned ? tr("Un&pin") : tr("&Pin to the top"), this, [this, id, pinned] { Q_EMIT pinRequested(id, !pinned); });
+    menu.addAction(tr("&Delete"), this, [this, id] { Q_EMIT deleteRequested(id); })->setShortcut(QKeySequence::Delete);
+    menu.exec(m_list->viewport()->mapToGlobal(at));
+  });
+  connect(&theme(), &Theme::changed, this, [this] {
+    m_list->doItemsLayout();
+    updateGeometry();
+  });
+}
+
+QSize ConversationSidebar::sizeHint() const { return QSize(theme().px(220), theme().px(300)); }
+QSize ConversationSidebar::minimumSizeHint() const {
+  return QSize(std::max(theme().px(150), m_new->minimumSizeHint().width() + theme().px(20)), theme().px(120));
+}
+
+void ConversationSidebar::select(ConversationId id) {
+  m_open = id;
+  const int row = m_model.rowOf(id);
+  const QSignalBlocker blocker(m_list->selectionModel());
+  if (row < 0) {
+    m_list->setCurrentIndex({});
+    m_list->clearSelection();
+  } else if (m_list->currentIndex().row() != row || !m_list->selectionModel()->hasSelection()) {
+    m_list->selectionModel()->setCurrentIndex(m_model.index(row), QItemSelectionModel::ClearAndSelect);
+    m_list->scrollTo(m_model.index(row));  // the list itself hears nothing of it
+  }
+  m_list->viewport()->update();
+}
+
+ConversationId ConversationSidebar::selected() const { return m_model.idAt(m_list->currentIndex().row()); }
+
+void ConversationSidebar::showHint() {
+  m_hint->setVisible(m_model.rowCount() == 0);
+  m_hintText->setText(m_model.showsAll() ? tr("Your chats appear here and stay on this computer.") : tr("No chat has these words."));
+}
+
+void ConversationSidebar::renameSelected() {
+  if (m_list->currentIndex().isValid()) m_list->edit(m_list->currentIndex());
+}
+
+void ConversationSidebar::showAll() { m_search->clear(); }
+
+void ConversationSidebar::step(int rows) {
+  const int count = m_model.rowCount();
+  if (count == 0) return;
+  const int row = m_list->currentIndex().isValid() ? m_list->currentIndex().row() + rows : 0;
+  m_list->setCurrentIndex(m_model.index(std::clamp(row, 0, count - 1)));
+}
+
+bool ConversationSidebar::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == m_list && event->type() == QEvent::KeyPress) {
+    const auto* key = static_cast<QKeyEvent*>(event);
+    // A click beside the rows leaves the current one current.
+    const bool chosen = m_list->selectionModel()->isSelected(m_list->currentIndex());
+    if (key->key() == Qt::Key_Delete && chosen && selected() != 0) {
+      Q_EMIT deleteRequested(selected());
+      return true;
+    }
+  }
+  if (watched == m_search && event->type() == QEvent::KeyPress) {
+    const int key = static_cast<QKeyEvent*>(event)->key();
+    const bool toList = key == Qt::Key_Down || key == Qt::Key_Return || key == Qt::Key_Enter;
+    if (key == Qt::Key_Escape && !m_search->text().isEmpty()) {
+      m_search->clear();
+      return true;
+    }
+    if (toList && m_model.rowCount() > 0) {
+      if (!m_list->currentIndex().isValid()) m_list->setCurrentIndex(m_model.index(0));
+      m_list->setFocus(Qt::TabFocusReason);
+      return true;
+    }
+  }
+  return QWidget::eventFilter(watched, event);
+}
+
+void ConversationSidebar::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.fillRect(rect(), theme().colors().sidebar);
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,172 @@
+#include "ui/shell/turns/transcript_controller.h"
+
+#include <QFile>
+#include <QFileDialog>
+#include <QFileInfo>
+
+#include "app/words/attached_words.h"
+#include "app/words/display_text.h"
+#include "app/words/error_text.h"
+#include "ui/chat_view/transcript_view.h"
+#include "ui/composer/document_viewer.h"
+#include "ui/composer/frame_pins.h"
+#include "ui/composer/frame_viewer.h"
+#include "ui/shell/ground/link_question.h"
+#include "ui/shell/ground/window_services.h"
+#include "ui/shell/turns/chat_session.h"
+#include "ui/shell/turns/comparison_controller.h"
+#include "ui/theme/file_dialog.h"
+
+namespace winnow::ui {
+namespace {
+constexpr int kQuietMs = 400;
+}
+
+TranscriptController::TranscriptController(const WindowServices& services, ChatSession& session, const ComparisonController& comparison,
+                                           TranscriptView& view, QObject* parent)
+    : QObject(parent),
+      m_store(services.store),
+      m_preview(services.preview),
+      m_session(session),
+      m_comparison(comparison),
+      m_view(view),
+      m_presenter(services.methods) {
+  m_timer.setSingleShot(true);
+  m_timer.setInterval(kQuietMs);
+  OpenChat* chat = &m_session.chat;
+  AnswerRun* answers = &m_session.answers;
+  connect(chat, &OpenChat::shown, this, &TranscriptController::showChat);
+  connect(chat, &OpenChat::titleChanged, this, [this] { m_shown = m_session.chat.id(); });  // a new one gets its number when first saved
+  connect(chat, &OpenChat::messageAdded, this, [this](const app::StoredMessage& message) {
+    m_view.appendMessage(contentOf(message));
+    if (message.role == Role::kUser) m_view.scrollToEnd();
+  });
+  connect(chat, &OpenChat::messageChanged, this, [this](const app::StoredMessage& message) { m_view.updateMessage(contentOf(message)); });
+  connect(answers, &AnswerRun::textAdded, &m_view, &TranscriptView::appendText);
+  connect(answers, &AnswerRun::thoughtAdded, &m_view, &TranscriptView::appendThought);
+  connect(answers, &AnswerRun::phaseChanged, &m_view, &TranscriptView::setPhase);
+  connect(&m_view, &TranscriptView::scrolled, this, [this] {
+    if (!m_restoring) m_timer.start();
+  });
+  connect(&m_timer, &QTimer::timeout, this, &TranscriptController::saveView);
+  const auto again = [answers](AnswerRun::Again how) { return [answers, how](qint64 message) { answers->regenerate(message, how); }; };
+  connect(&m_view, &TranscriptView::regenerateRequested, answers, again(AnswerRun::Again::kAnew));
+  connect(&m_view, &TranscriptView::continueRequested, answers, again(AnswerRun::Again::kGoingOn));
+  connect(&m_view, &TranscriptView::answerAloneRequested, answers, again(AnswerRun::Again::kAlone));
+  connect(&m_view, &TranscriptView::answerNowRequested, answers, [answers] { answers->stop(AnswerRun::Stopped::kThought); });
+  connect(&m_view, &TranscriptView::readAgainRequested, this, [answers](qint64 answer) {
+    if (!answers->canSend()) return;
+    answers->readAgain();
+    answers->regenerate(answer, AnswerRun::Again::kAnew);
+  });
+  connect(&m_view, &TranscriptView::branchRequested, this, [this](qint64 message, int step) {
+    if (!m_session.answers.busy()) m_session.chat.switchBranch(message, step);
+  });
+  connect(&m_view, &TranscriptView::findFileRequested, this, &TranscriptController::findFile);
+  connect(&m_view, &TranscriptView::attachmentActivated, this, &TranscriptController::openAttachment);
+  connect(&m_view, &TranscriptView::linkActivated, this, [this](const QUrl& url) { askToOpenLink(m_view.window(), url); });
+  if (services.store.isOpen()) showChat();
+}
+
+MessageContent TranscriptController::contentOf(const app::StoredMessage& message) const {
+  return m_presenter.contentOf(message, {m_session.chat.loaded(), m_session.answers.phase(), m_comparison.question()});
+}
+
+void TranscriptController::showChat() {
+  m_restoring = true;
+  m_timer.stop();
+  const OpenChat& chat = m_session.chat;
+  std::vector<MessageContent> messages;
+  for (const app::StoredMessage& message : chat.branch()) messages.push_back(contentOf(message));
+  m_view.setMessages(std::move(messages));
+  if (m_shown != chat.id()) m_view.restoreAnchor({chat.loaded().view.anchorMessage, chat.loaded().view.anchorOffset});
+  m_shown = chat.id();
+  m_restoring = false;
+}
+
+void TranscriptController::saveView() {
+  m_timer.stop();
+  if (m_view.messageCount() == 0) return;
+  const TranscriptView::Anchor anchor = m_view.anchor();
+  m_session.chat.saveView(anchor.message, anchor.offset);
+}
+
+void TranscriptController::openAttachment(qint64 message, int index) {
+  const app::StoredMessage* stored = m_session.chat.message(message);
+  if (stored == nullptr || index < 0 || index >= stored->attachments.size()) return;
+  const app::Attachment& attachment = stored->attachments[index];
+  if (app::wasWatched(attachment)) {
+    Q_EMIT refused(tr("The watched source cannot be viewed again: its frames were not saved."));
+    return;
+  }
+  const QString consequence = tr("After a change, your next question reads the whole chat again.");
+  const auto setPins = [this, consequence, message](auto* viewer, FramePins* pins, int of) {
+    pins->setRanges(m_session.chat.message(message)->attachments[of].pins);
+    connect(pins, &FramePins::changed, this, [this, pins, message, of] { m_session.chat.setPins(message, of, pins->ranges()); });
+    viewer->setPins(pins, consequence);
+  };
+  if (attachment.kind == MediaKind::kDocument) {
+    auto* viewer = new DocumentViewer(m_preview, attachment, 0, m_view.window());
+    setPins(viewer, new FramePins(viewer), index);
+    return viewer->open();
+  }
+  std::vector<double> times = attachment.sampled.actualS;
+  if (attachment.kind == MediaKind::kVideo && times.empty()) times = app::plannedTimes(attachment);
+  auto* viewer = new FrameViewer(m_preview, attachment.path, attachment.kind, times, 0, m_view.window());
+  viewer->compareWith(attachment);
+  auto* pins = new FramePins(viewer);
+  if (attachment.kind == MediaKind::kVideo) pins->setFrames(std::move(times), attachment.durationS);
+  setPins(viewer, pins, index);
+  if (attachment.kind == MediaKind::kImage) {  // the arrows step through those of the question
+    std::vector<QByteArray> images;
+    for (const app::Attachment& each : stored->attachments) {
+      if (each.kind == MediaKind::kImage && !app::wasWatched(each)) images.push_back(each.path);
+    }
+    viewer->setPictures(images);
+    connect(viewer, &FrameViewer::pictureShown, this, [this, viewer, message, setPins](const QByteArray& path) {
+      const app::StoredMessage* shown = m_session.chat.message(message);
+      const auto same = [&path](const app::Attachment& each) { return each.path == path; };
+      const auto at = shown == nullptr ? -1 : std::ranges::find_if(shown->attachments, same) - shown->attachments.begin();
+      if (at < 0 || at >= shown->attachments.size()) return;
+      viewer->compareWith(shown->attachments[at]);
+      setPins(viewer, new FramePins(viewer), static_cast<int>(at));
+    });
+  }
+  viewer->open();
+}
+
+// Wherever it is attached in this chat.
+void TranscriptController::moveMedia(const QByteArray& from, const QByteArray& to) {
+  m_store.moveMedia(m_session.chat.id(), from, to);
+  for (const app::StoredMessage& each : QList(m_session.chat.loaded().messages)) {
+    app::StoredMessage* message = m_session.chat.edit(each.id);
+    for (app::Attachment& attachment : message->attachments) {
+      if (attachment.path == from) attachment.path = to;
+      if (attachment.subtitles == from) attachment.subtitles = to;
+    }
+    if (!message->attachments.isEmpty()) m_session.chat.tellChanged(each.id);
+  }
+}
+
+void TranscriptController::findFile(qint64 answer) {
+  const app::StoredMessage* failed = m_session.chat.message(answer);
+  if (failed == nullptr || failed->state != app::MessageState::kFailed) return;
+  find(app::parseFailure(failed->failureCode, failed->failure), [this, answer] { m_session.answers.regenerate(answer); });
+}
+
+// Reading the file shows if it is the one that was attached.
+void TranscriptController::find(const Error& error, std::function<void()> then) {
+  const auto missing = QByteArray::fromStdString(error.subject);
+  const QString name = app::attachedName(QFile::decodeName(missing));
+  QFileDialog* dialog = fileDialog(m_view.window(), tr("Find %1").arg(name), folderHolding(QFile::decodeName(missing)));
+  dialog->setFileMode(QFileDialog::ExistingFile);
+  connect(dialog, &QFileDialog::fileSelected, this,
+          [this, missing, then = std::move(then), chat = m_session.chat.id()](const QString& file) {
+            if (m_session.chat.id() != chat || m_session.answers.busy()) return;
+            moveMedia(missing, QFile::encodeName(file));
+            then();
+          });
+  dialog->open();
+}
+
+}  // namespace winnow::ui
