@@ -114,6 +114,11 @@ class ModelConfigs : public ::testing::TestWithParam<std::string> {
     const GenerationDefaults generation = read_generation_defaults(package, text["vocabulary"]);
     shown["generation"] = {{"eos", generation.eos_token_ids}, {"pad", generation.pad_token_id.value_or(-1)}};
     shown["generation"]["bos"] = generation.bos_token_id.value_or(-1);
+    shown["generation"]["sampling"] = Json::array();
+    const SamplingChoice sampling = read_recommended_sampling(package);
+    visit_choices(sampling, [&](const SamplingField& field, const auto& choice) {
+      if (choice) shown["generation"]["sampling"].push_back({field.name, *choice});
+    });
     const WinnowSidecar sidecar = read_winnow_sidecar(package);
     require_fit(sidecar, text["layers"], text["kv_heads"], package.subject(ModelPart::kWinnow));
     shown["sidecar"] = {{"time_instruction", sidecar.time_instruction}, {"video_frames", sidecar.video_frames}};
