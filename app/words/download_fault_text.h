@@ -1,4 +1,4 @@
-// What to say of a model that could not be fetched: error_text.h has the words for everything that is here already.
+// The sentences about a model that could not be fetched; error_text.h has the words for everything that is here already.
 //
 // Used by ui/shell, ui/model_library and app/programs/cli. UI thread only (translations).
 #pragma once

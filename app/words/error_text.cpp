@@ -213,7 +213,7 @@ constexpr CodeText kTexts[] = {
      QT_TRANSLATE_NOOP("winnow::app::ErrorText", "Your chat is saved. Try again. If it happens again, please report it with the details.")},
 };
 
-// What was watched is named by its address, which no file is: what was seen of it lives as long as the program.
+// True for the address of a watched source, which no file has: what was seen of it lives as long as the program.
 bool isAddress(const std::string& subject) {
   return subject.find("://") != std::string::npos || subject.starts_with("screen:") || subject.starts_with("/dev/");
 }
@@ -234,7 +234,7 @@ constexpr RefusedMedia kRefusedMedia[] = {
      QT_TRANSLATE_NOOP("winnow::app::ErrorText", "Winnow reads pictures and text, not sound. Attach a transcript as a document.")},
 };
 
-// Of a document that is no plain text: how it becomes one.
+// The way from a document that is no plain text to one that is.
 QString wayFromDocument(const QString& name) {
   const QString ending = QFileInfo(name).suffix().toLower();
   if (ending == QLatin1String("pdf")) return tr("Attach its text (pdftotext makes it) or pictures of its pages (pdftoppm -png).");
@@ -262,7 +262,7 @@ void describeRefusedMedia(const QString& name, const QString& reason, ErrorText&
     text.remedy = tr(refused.remedy);
     return;
   }
-  // Of names like its own others are opened.
+  // Files with such names are opened otherwise.
   text.cause = tr("“%1” is not what its name says, or uses a format that Winnow does not open.").arg(name);
   text.remedy = tr("If another program opens it, save it there as MP4 or PNG.");
 }

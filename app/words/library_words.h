@@ -1,4 +1,4 @@
-// What is said of a model: what it is, what it needs, when it was used, and how a check or a removal ended.
+// The sentences about a model: what it is, what it needs, when it was used, and how a check or a removal ended.
 //
 // Used by the page of models, and by `winnow-cli get` and `models`. UI thread only (translations).
 #pragma once
@@ -17,7 +17,7 @@ QString sightWords(Sight sight);  // "sees videos and images"
 QString modelFacts(const ListedModel& model);
 // "Hugging Face · last used yesterday"
 QString modelPlace(const ListedModel& model);
-// Whether it can be used here, as a sentence.
+// A sentence about whether it can be used here.
 struct FitWords {
   QString text;
   bool good = false;

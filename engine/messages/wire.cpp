@@ -17,7 +17,7 @@ using wire::kRoot;
 using wire::Value;
 using wire::WireForm;
 
-// What a body's struct is called: never changed.
+// The name of a body's struct: never changed.
 template <class Body>
 struct Kind {
   const char* name;

@@ -24,7 +24,7 @@ class AnswerWait {
   // Nothing: the time is over, of the reaction where an interrupt was told().
   std::optional<ChannelMessage> next();
   Interrupt told() const { return m_told; }
-  // Whoever reads the messages took so long over one.
+  // The reader of the messages took so long over one.
   void allow(Clock::duration more);
 
  private:

@@ -32,7 +32,7 @@ struct BatchOptions : CommandOptions {
 
 ConsoleSink silent_sink() { return ConsoleSink(AnswerOutput::kSilent, ProgressOutput::kTerminalOnly); }
 
-// What the columns of a comparison were answered, and what they share.
+// The answers of a comparison's columns, and what they share.
 class ColumnSinks final : public EventSink {
  public:
   explicit ColumnSinks(std::size_t columns) : columns(columns, silent_sink()) {}

@@ -33,7 +33,7 @@ using app::DownloadFault;
 using app::DownloadProblem;
 using app::ModelOffer;
 
-// What is counted in what it needs.
+// The media that its need counts.
 const char* need_words(app::Sight sight) {
   return sight == app::Sight::kVideos ? "with a video of 64 frames" : sight == app::Sight::kImages ? "with 64 pictures" : "";
 }

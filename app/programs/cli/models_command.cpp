@@ -36,7 +36,7 @@ std::string origin_name(ModelOrigin origin) {
 
 std::string day_of(const ListedModel& model) { return model.used.toString(QStringLiteral("yyyy-MM-dd")).toStdString(); }
 
-// What the memory is for.
+// The parts of its memory.
 std::string parts_text(const app::MemoryNeed& need, const app::MachineMemory& memory) {
   const std::string held =
       "weights " + download_size(need.weights) + ", cache of " + std::to_string(kUsualTokens) + " tokens " + download_size(need.cache);

@@ -18,13 +18,13 @@ constexpr std::string_view kWirePath = "/winnow/v1/";
 constexpr std::string_view kMediaPath = "media/";
 constexpr std::string_view kVersion = "/v1";
 
-// Of OpenAI's API, asked by a client whose address was given without "/v1".
+// True for a path of OpenAI's API asked by a client whose address was given without "/v1".
 bool isWithoutVersion(std::string_view path) {
   constexpr std::string_view kPaths[] = {"/chat/completions", "/completions", "/embeddings", "/responses", "/models"};
   return std::ranges::find(kPaths, path) != std::end(kPaths) || path.starts_with("/models/");
 }
 
-// What is not served of the APIs that clients know; null: it is none of theirs.
+// A path that clients' APIs have and this server has not; null: it is none of theirs.
 const char* lackingAt(std::string_view path) {
   if (path == "/v1/embeddings") return "this server gives no embeddings";
   if (path.starts_with("/v1/responses")) return "this server has no Responses API (/v1/responses): use /v1/chat/completions";
@@ -61,7 +61,7 @@ class ApiServer::Work {
     connect(&m_line, &AnswerLine::changed, &server, &ApiServer::changed);
   }
 
-  // What was asked of the model of before, and what it has read, goes with it.
+  // Questions to the earlier model, and what it has read, go with it.
   void setModel(const std::optional<ModelInfo>& model) {
     m_model.set(model);
     m_line.clear(modelChanged());
@@ -94,7 +94,7 @@ class ApiServer::Work {
     m_replies.orRefuse(answer, [&] { m_replies.reply(answer, m_pages.at(path)); });
   }
 
-  // What another machine's Winnow asks.
+  // Routes what another machine's Winnow asks.
   void routeWire(HttpRequest request, const Answer& answer) {
     const std::string path = request.path.substr(kWirePath.size());
     if (path == "requests" && request.method == "POST") return m_reader.takeWire(std::move(request), answer);

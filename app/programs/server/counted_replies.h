@@ -20,7 +20,7 @@ class CountedReplies {
 
   void reply(const Answer& answer, HttpReply reply);
   void refuse(const Answer& answer, const ApiRefusal& refusal);
-  // What the step throws is the answer.
+  // Answers with the step's exception, if it throws one.
   template <class Step>
   void orRefuse(const Answer& answer, const Step& step) {
     try {
@@ -34,7 +34,7 @@ class CountedReplies {
     }
   }
 
-  // Of answers that are not sent by reply().
+  // For answers that reply() does not send.
   void answered(int status);
   void tokens(std::int64_t prompt, std::int64_t generated);
   void kept(std::int64_t bytes);

@@ -39,7 +39,7 @@ class RequestMedia {
   Fetch m_fetch;
 };
 
-// Whether a request's body has an http or https address where requests name their media.
+// True if a request's body has an http or https address where requests name their media.
 bool namesNetwork(const Json& body);
 
 }  // namespace winnow::app

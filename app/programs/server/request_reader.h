@@ -45,7 +45,7 @@ class RequestReader {
   // To one of them.
   void take(HttpRequest request, const Answer& answer);
 
-  // Of another machine's Winnow: a request, and whether a file is here (HEAD) or a piece of it.
+  // From another machine's Winnow: a request, and whether a file is here (HEAD) or a piece of it.
   void takeWire(HttpRequest request, const Answer& answer);
   void takeMedia(std::string sha256, HttpRequest piece, const Answer& answer);
 

@@ -84,7 +84,7 @@ class ServedAnswers::AskedTokens final : public LineRequest {
   AskedTokens(ServedAnswers& owner, TokenRequest request, std::int64_t contextTokens, Answer answer)
       : m_owner(owner), m_tokens(std::move(request)), m_contextTokens(contextTokens), m_answer(std::move(answer)) {}
 
-  // Of a thread: the prompt that it has now, on the day of the conversation that it goes on with.
+  // For a thread: the prompt that it has now, on the day of the conversation that it goes on with.
   RequestBody begin() override {
     if (!m_tokens.chat) return m_tokens.body;
     Turn turn = *m_tokens.chat;

@@ -1,5 +1,5 @@
-// What becomes of a request of OpenAI's API once its turn has come: the conversation that it goes on with, its events as an answer, and
-// what is kept of it.
+// Answers a request of OpenAI's API once its turn has come: finds the conversation that it goes on with, makes an answer of its events, and
+// keeps what the next one needs.
 //
 // Errors: none; a request that fails is answered so. Threads: the makers any; the rest, what they make included, is of the EngineHost's.
 #pragma once

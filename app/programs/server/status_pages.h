@@ -1,4 +1,4 @@
-// What is answered at once to GET: whether a model is loaded, which one, what it can do, counters, and the description of all endpoints.
+// The answers that GET has at once: whether a model is loaded, which one, what it can do, counters, and the description of all endpoints.
 //
 // Errors: ApiRefusal (404, 503). Threads: any.
 #pragma once

@@ -24,7 +24,7 @@ struct NoticeAction {
   std::function<void()> run;  // the notice is gone by then
 };
 
-// What ends a notice beside the user, by NoticeBar::end().
+// The events that end a notice beside the user, by NoticeBar::end().
 enum class NoticeAbout : int {
   kProgram = 1,      // nothing
   kChat = 2,         // another chat is shown
@@ -44,7 +44,7 @@ struct Notice {
   NoticeAbout about = NoticeAbout::kProgram;
 };
 
-// What went wrong and what to do, with details to copy.
+// A fault's cause and what to do, with details to copy.
 Notice noticeOf(const app::ErrorText& text);
 Notice noticeOf(const Error& error, NoticeAbout about = NoticeAbout::kProgram);
 

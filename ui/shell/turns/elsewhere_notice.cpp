@@ -38,7 +38,7 @@ ElsewhereNotice::ElsewhereNotice(const WindowServices& services, ChatSession& se
   connect(&m_store, &app::ChatStore::failed, this, [this](app::RequestToken token) {
     if (token == m_loading) m_loading = 0;
   });
-  // What the chat is called may be known later, or change.
+  // The chat's name may be known later, or change.
   connect(&m_session.list.model(), &ConversationListModel::modelReset, this, &ElsewhereNotice::update);
   connect(&m_session.list.model(), &ConversationListModel::dataChanged, this, &ElsewhereNotice::update);
   connect(&m_session.answers, &AnswerRun::sent, this, [this] { leave(shownChat()); });
@@ -152,7 +152,7 @@ void ElsewhereNotice::sendNext() {
   }
 }
 
-// Of a chat that is not on screen, the store knows the question.
+// The store knows the question of a chat that is not on screen.
 void ElsewhereNotice::sendOnLoaded(app::RequestToken token, const app::LoadedConversation& chat) {
   if (token != m_loading) return;
   m_loading = 0;

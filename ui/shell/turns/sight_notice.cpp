@@ -51,7 +51,7 @@ QString SightNotice::unseen() const {
   for (const app::StoredMessage& message : m_session.chat.branch()) {
     if (const QString seen = lookedAt(message.attachments, m_session.model); !seen.isEmpty()) name = seen;
   }
-  // What a file is, is known when it is open.
+  // A file's kind is known once it is open.
   const QString attached = m_composer.tray()->opening() ? QString() : lookedAt(m_composer.draft().attachments, m_session.model);
   return attached.isEmpty() ? name : attached;
 }

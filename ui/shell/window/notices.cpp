@@ -104,7 +104,7 @@ NoticeBar* Notices::faults(app::EngineHost& engine, OpenChat& chat) {
   auto* bar = new NoticeBar(QStringLiteral("faults"));
   QObject::connect(&chat, &OpenChat::problem, bar, [bar](const Error& error) { bar->present(noticeOf(error, NoticeAbout::kChat)); });
   QObject::connect(&chat, &OpenChat::aboutToShow, bar, [bar] { bar->end(NoticeAbout::kChat); });
-  // Of the chat on screen, and calmly: its media are read again, no more. That another model is loaded, the line under the box says.
+  // Only for the chat on screen, and calmly: its media are read again, no more. The line under the box tells of another model.
   QObject::connect(&engine, &app::EngineHost::cacheSetAside, bar, [bar, &chat](const Error& why, ConversationId conversation) {
     if (conversation != chat.id() || why.subject.empty()) return;
     Notice notice = noticeOf(why, NoticeAbout::kChat);

@@ -33,7 +33,7 @@ class Notices {
   // Above everything else: what is wrong with the saved chats, to restore a backup, begin anew, try again, or go on without saving. Hears
   // of faults from the store itself, so that the first one is shown and not what follows from it.
   static NoticeBar* storage(app::ChatStore& store);
-  // What went wrong with the chat on screen or what is kept of it.
+  // Faults of the chat on screen or of what is kept of it.
   static NoticeBar* faults(app::EngineHost& engine, OpenChat& chat);
   // While other programs are served: the address, how many requests were answered and wait, and a way to end it.
   static NoticeBar* serving(Serving& serving);

@@ -24,7 +24,7 @@ import time
 LONGEST_S = 120  # without a word; time in which it waits for a processor does not count
 QUESTION = "What happens in this video?"
 ENDED = re.compile(r"the engine (was ended by|ended|closed)")
-SAMPLES = pathlib.Path(__file__).resolve().parents[3] / "resources" / "demo" / "samples"
+SAMPLES = pathlib.Path(__file__).resolve().parents[4] / "resources" / "demo" / "samples"
 
 
 def programs_of(home: str) -> dict[int, str]:

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-MODEL = Path(__file__).parents[3] / "resources" / "demo" / "model"
+MODEL = Path(__file__).parents[4] / "resources" / "demo" / "model"
 COLOURS = {"R": (220, 40, 40), "G": (40, 180, 60), "B": (50, 80, 230), "Y": (235, 215, 40), "O": (245, 140, 30), "W": (255, 255, 255), "K": (0, 0, 0)}
 NEAR = 45  # of 255, in each channel
 REPEATS = re.compile(r"\d+ of the \d+ frames repeats? the picture before (it|them) and (is|are) left out")
