@@ -12,7 +12,7 @@ constexpr std::string_view kEnds = ".!?\n,;:";
 
 bool endsPart(const std::string& bytes) { return bytes.find_first_of(kEnds) != std::string::npos; }
 
-DescribedSentence app::sentenceOf(const std::vector<DescribedWord>& words) {
+DescribedSentence sentenceOf(const std::vector<DescribedWord>& words) {
   std::string bytes;
   std::map<std::pair<int, int>, int> shown;
   for (const DescribedWord& word : words) {
@@ -32,7 +32,7 @@ QList<DescribedSentence> sentencesOf(const Description& description) {
   QList<DescribedSentence> sentences;
   std::vector<DescribedWord> words;
   const auto take = [&] {
-    DescribedSentence sentence = app::sentenceOf(std::exchange(words, {}));
+    DescribedSentence sentence = sentenceOf(std::exchange(words, {}));
     if (!sentence.text.isEmpty()) sentences.append(std::move(sentence));
   };
   for (const DescribedWord& word : description.words) {
