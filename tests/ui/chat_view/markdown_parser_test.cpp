@@ -159,11 +159,11 @@ TEST(MarkdownParser, HostileBlocksAreCheap) {
 
 // E6, E7
 TEST(DisplayText, NeutralisesWhatDeceives) {
-  EXPECT_EQ(displayText(QStringLiteral("a\u202Eb")), QStringLiteral("a\uFFFDb"));
-  EXPECT_EQ(displayText(QStringLiteral("a\u200Bb\uFEFF")), QStringLiteral("ab"));
-  EXPECT_EQ(displayText(QStringLiteral("\x1b[31m")), QStringLiteral("\u241B[31m"));
-  EXPECT_EQ(displayText(QStringLiteral("tab\tline\n")), QStringLiteral("tab\tline\n"));
-  EXPECT_EQ(displayText(QStringLiteral("family \U0001F468\u200D\U0001F469")), QStringLiteral("family \U0001F468\u200D\U0001F469"));
+  EXPECT_EQ(app::displayText(QStringLiteral("a\u202Eb")), QStringLiteral("a\uFFFDb"));
+  EXPECT_EQ(app::displayText(QStringLiteral("a\u200Bb\uFEFF")), QStringLiteral("ab"));
+  EXPECT_EQ(app::displayText(QStringLiteral("\x1b[31m")), QStringLiteral("\u241B[31m"));
+  EXPECT_EQ(app::displayText(QStringLiteral("tab\tline\n")), QStringLiteral("tab\tline\n"));
+  EXPECT_EQ(app::displayText(QStringLiteral("family \U0001F468\u200D\U0001F469")), QStringLiteral("family \U0001F468\u200D\U0001F469"));
 }
 
 }  // namespace

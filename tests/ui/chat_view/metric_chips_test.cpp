@@ -23,14 +23,14 @@ QString kept(const MessageMetrics& metrics) {
 TEST(MetricChips, SayWhyEverythingWasKept) {
   MessageMetrics metrics;
   metrics.keptShare = 0.22;
-  EXPECT_EQ(kept(metrics), formatShare(0.22) + QStringLiteral(" kept"));
+  EXPECT_EQ(kept(metrics), app::formatShare(0.22) + QStringLiteral(" kept"));
   metrics.shortTextTokens = 256;
   metrics.keptShare = 1.0;
   EXPECT_EQ(kept(metrics), QStringLiteral("All kept: short texts are not compressed"));
   metrics.nothingToJudge = true;
   EXPECT_EQ(kept(metrics), QStringLiteral("All kept: nothing is attached"));
   metrics = {};
-  EXPECT_EQ(kept(metrics), formatShare(1.0) + QStringLiteral(" kept")) << "the full cache needs no reason";
+  EXPECT_EQ(kept(metrics), app::formatShare(1.0) + QStringLiteral(" kept")) << "the full cache needs no reason";
 }
 
 // "SnapKV · 10 %" kept 2.6 % of the video, because the text took the rest: each number says of what it is.
@@ -40,9 +40,9 @@ TEST(MetricChips, SayOfWhatTheShareIs) {
   metrics.keptOf = QStringLiteral("the video");
   metrics.keptOfAll = 0.1;
   EXPECT_EQ(kept(metrics),
-            formatShare(0.026) + QStringLiteral(" of the video kept, ") + formatShare(0.1) + QStringLiteral(" of everything"));
+            app::formatShare(0.026) + QStringLiteral(" of the video kept, ") + app::formatShare(0.1) + QStringLiteral(" of everything"));
   metrics.keptOfAll = metrics.keptShare = 0.2;
-  EXPECT_EQ(kept(metrics), formatShare(0.2) + QStringLiteral(" of the video kept"));
+  EXPECT_EQ(kept(metrics), app::formatShare(0.2) + QStringLiteral(" of the video kept"));
 }
 
 }  // namespace

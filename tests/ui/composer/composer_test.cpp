@@ -298,7 +298,7 @@ TEST_F(ComposerTest, RefusedFilesAreCountedAndBroughtIntoView) {
 
 // Nothing about models in what is said of an attachment.
 TEST_F(ComposerTest, ARefusedFormatNamesThoseOfAttachmentsOnly) {
-  EXPECT_FALSE(describeError({ErrorCode::kUnsupportedFormat, "/clips/notes.txt", "text"}).remedy.contains(QStringLiteral("odel")));
+  EXPECT_FALSE(app::describeError({ErrorCode::kUnsupportedFormat, "/clips/notes.txt", "text"}).remedy.contains(QStringLiteral("odel")));
 }
 
 TEST_F(ComposerTest, LongNamesAreShortenedInTheMiddle) {

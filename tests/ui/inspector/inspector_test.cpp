@@ -145,7 +145,7 @@ TEST(InspectorPanel, TellsTheBytesOfStatesWhereThereAreSome) {
   CacheReport hybrid = report();
   monitor.begin(recipe("snapkv", 0.5));
   monitor.take(hybrid);
-  const QString peak = QStringLiteral("Peak %1").arg(formatBytes(1000));
+  const QString peak = QStringLiteral("Peak %1").arg(app::formatBytes(1000));
   EXPECT_TRUE(told(peak));
   hybrid.kv_bytes.states = 3 << 20;
   monitor.take(hybrid);

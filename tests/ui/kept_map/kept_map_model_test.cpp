@@ -39,7 +39,7 @@ TEST(KeptMapModel, CountsSharesPerLayerPartAndHead) {
   EXPECT_DOUBLE_EQ(model.share(1, 3), 0.5);
   EXPECT_DOUBLE_EQ(model.meanShare(1), 3.0 / 16.0);
   EXPECT_DOUBLE_EQ(model.kept(3), 0.5);
-  EXPECT_EQ(model.describe(0, 2), QStringLiteral("Layer 0 · Frame 2 of 2 · 1:05 · 0.5 of 4 tokens kept (%1)").arg(formatShare(0.125)));
+  EXPECT_EQ(model.describe(0, 2), QStringLiteral("Layer 0 · Frame 2 of 2 · 1:05 · 0.5 of 4 tokens kept (%1)").arg(app::formatShare(0.125)));
   EXPECT_TRUE(model.describeToken(3).contains(QStringLiteral("kept by 1 of 2 heads"))) << model.describeToken(3).toStdString();
   model.setHead(1);
   EXPECT_DOUBLE_EQ(model.share(0, 1), 0.25);
@@ -118,8 +118,8 @@ TEST(KeptMapModel, TheDifferenceOfTwoMaps) {
   EXPECT_EQ(model.keptBy(8), KeptBy::kNone);
   EXPECT_DOUBLE_EQ(model.share(0, 1), 0.25);
   EXPECT_DOUBLE_EQ(model.share(0, 2), 0.0) << "one each";
-  EXPECT_TRUE(
-      model.describe(0, 1).endsWith(QStringLiteral("“snapkv” keeps %1 of it, “meda” keeps %2").arg(formatShare(0.5), formatShare(0.75))))
+  EXPECT_TRUE(model.describe(0, 1).endsWith(
+      QStringLiteral("“snapkv” keeps %1 of it, “meda” keeps %2").arg(app::formatShare(0.5), app::formatShare(0.75))))
       << model.describe(0, 1).toStdString();
   EXPECT_TRUE(model.describeToken(4).endsWith(QStringLiteral("kept by meda only")));
   EXPECT_EQ(keptBy(0.0, 0.0), KeptBy::kNone);
@@ -150,7 +150,7 @@ TEST(KeptTableModel, HasTheHeatMapsNumbers) {
   ASSERT_EQ(table.rowCount(), 2);
   ASSERT_EQ(table.columnCount(), 5);
   EXPECT_EQ(table.headerData(2, Qt::Horizontal, Qt::DisplayRole).toString(), QStringLiteral("Frame 1 of 2 · 0:01"));
-  EXPECT_EQ(table.index(0, 2).data().toString(), formatShare(0.5));
+  EXPECT_EQ(table.index(0, 2).data().toString(), app::formatShare(0.5));
   EXPECT_DOUBLE_EQ(table.index(1, 1).data(Qt::UserRole).toDouble(), 0.5);
   const QString text = separatedValues(table, {}, QLatin1Char('\t'));
   EXPECT_EQ(text.section(QLatin1Char('\n'), 1, 1), QStringLiteral("0\t1\t0.5\t0\t0"));

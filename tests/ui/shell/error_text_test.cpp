@@ -32,7 +32,7 @@ TEST(ErrorText, EveryCodeHasItsOwnSentenceAndRemedy) {
   ASSERT_GE(codes.size(), 49u);
   std::set<QString> causes;
   for (const int code : codes) {
-    const ErrorText text = describeError({static_cast<ErrorCode>(code), "", "because"});
+    const app::ErrorText text = app::describeError({static_cast<ErrorCode>(code), "", "because"});
     EXPECT_FALSE(text.remedy.isEmpty()) << code;
     EXPECT_FALSE(text.cause.contains(QLatin1Char('%'))) << code;
     EXPECT_TRUE(text.details.contains(QStringLiteral("code %1 ").arg(code)));
@@ -42,7 +42,7 @@ TEST(ErrorText, EveryCodeHasItsOwnSentenceAndRemedy) {
 }
 
 TEST(ErrorText, NamesTheFileAndNeutralisesItsName) {
-  const ErrorText text = describeError({ErrorCode::kDamagedFile, "/home/me/clip\xE2\x80\xAEgpj.mp4", "the file ends early"});
+  const app::ErrorText text = app::describeError({ErrorCode::kDamagedFile, "/home/me/clip\xE2\x80\xAEgpj.mp4", "the file ends early"});
   EXPECT_TRUE(text.cause.contains(QStringLiteral("clip\uFFFDgpj.mp4"))) << text.cause.toStdString();
   EXPECT_FALSE(text.cause.contains(QStringLiteral("/home")));
   EXPECT_TRUE(text.details.contains(QStringLiteral("/home/me/")));
@@ -52,7 +52,7 @@ TEST(ErrorText, NamesTheFileAndNeutralisesItsName) {
 // "… is in a format that Winnow does not open. … Videos: MP4" was said of an MP4.
 TEST(ErrorText, AVideoWhoseContainerIsFineIsToldWhatIsNot) {
   const auto told = [](const char* reason) {
-    const ErrorText text = describeError({ErrorCode::kUnsupportedFormat, "/films/clip.mp4", reason});
+    const app::ErrorText text = app::describeError({ErrorCode::kUnsupportedFormat, "/films/clip.mp4", reason});
     return (text.cause + QLatin1Char(' ') + text.remedy).toStdString();
   };
   const std::string codec = told("its video codec (hap) is not supported; this converts it: ffmpeg");
@@ -66,7 +66,7 @@ TEST(ErrorText, AVideoWhoseContainerIsFineIsToldWhatIsNot) {
 }
 
 TEST(ErrorText, ADocumentThatIsNoPlainTextNamesTheWay) {
-  const auto remedy = [](const char* file) { return describeError({ErrorCode::kUnsupportedFormat, file, "no text"}).remedy; };
+  const auto remedy = [](const char* file) { return app::describeError({ErrorCode::kUnsupportedFormat, file, "no text"}).remedy; };
   EXPECT_TRUE(remedy("/papers/kv.pdf").contains(QStringLiteral("pdftotext")));
   EXPECT_TRUE(remedy("/papers/kv.DOCX").contains(QStringLiteral("plain text")));
   EXPECT_TRUE(remedy("/papers/kv.ods").contains(QStringLiteral("CSV")));
@@ -74,35 +74,36 @@ TEST(ErrorText, ADocumentThatIsNoPlainTextNamesTheWay) {
 
 // "The engine stopped unexpectedly. What was written is kept." was said of one that had never begun.
 TEST(ErrorText, AnEngineThatCannotStartNamesWhatIsMissing) {
-  const ErrorText text = describeError({ErrorCode::kEngineCrashed, "libtorch_cpu.so", "the engine cannot start without this library"});
+  const app::ErrorText text =
+      app::describeError({ErrorCode::kEngineCrashed, "libtorch_cpu.so", "the engine cannot start without this library"});
   EXPECT_EQ(text.cause, QStringLiteral("Winnow’s installation is damaged: libtorch_cpu.so"));
   EXPECT_TRUE(text.remedy.contains(QStringLiteral("Install Winnow again"))) << text.remedy.toStdString();
   EXPECT_TRUE(text.details.contains(QStringLiteral("cannot start without this library")));
-  EXPECT_EQ(describeError({ErrorCode::kEngineCrashed, "", "signal 9"}).cause, QStringLiteral("The engine stopped unexpectedly."));
+  EXPECT_EQ(app::describeError({ErrorCode::kEngineCrashed, "", "signal 9"}).cause, QStringLiteral("The engine stopped unexpectedly."));
 }
 
 TEST(ErrorText, AKeyIsMissedWhereItShouldBe) {
-  const ErrorText typed = describeError({ErrorCode::kServerKeyMissing, "http://127.0.0.1:8790", "the desktop keeps none for it"});
+  const app::ErrorText typed = app::describeError({ErrorCode::kServerKeyMissing, "http://127.0.0.1:8790", "the desktop keeps none for it"});
   EXPECT_EQ(typed.cause + QLatin1Char(' ') + typed.remedy, QStringLiteral("Your desktop keeps no key for this server. Type it again."));
-  const ErrorText named = describeError({ErrorCode::kServerKeyMissing, "GPU_KEY", "there is no such environment variable"});
+  const app::ErrorText named = app::describeError({ErrorCode::kServerKeyMissing, "GPU_KEY", "there is no such environment variable"});
   EXPECT_EQ(named.cause, QStringLiteral("The key for the server is not in “GPU_KEY”."));
 }
 
 TEST(FormatText, ReadsWell) {
-  EXPECT_EQ(formatParameters(134'515'008), QStringLiteral("135 M"));
-  EXPECT_EQ(formatParameters(8'000'000), QStringLiteral("8.0 M"));
-  EXPECT_EQ(formatParameters(1'711'376'384), QStringLiteral("1.7 B"));
-  EXPECT_EQ(formatClock(7.4), QStringLiteral("0:07"));
-  EXPECT_EQ(formatClock(128), QStringLiteral("2:08"));
-  EXPECT_EQ(formatClock(3723), QStringLiteral("1:02:03"));
-  EXPECT_EQ(formatShare(0.2), QStringLiteral("20\u202F%"));
-  EXPECT_EQ(formatShare(0.015), QStringLiteral("1.5\u202F%"));
-  EXPECT_EQ(formatBytes(1536), QStringLiteral("1.5 KiB"));
-  EXPECT_EQ(formatMilliseconds(1400), QStringLiteral("1.4 s"));
-  EXPECT_EQ(formatMilliseconds(140'000), QStringLiteral("140 s"));
-  EXPECT_EQ(formatMilliseconds(900'000), QStringLiteral("15 min"));
-  EXPECT_EQ(formatMilliseconds(6'956'000), QStringLiteral("1.9 h"));
-  EXPECT_EQ(formatMilliseconds(100'000'000), QStringLiteral("28 h"));
+  EXPECT_EQ(app::formatParameters(134'515'008), QStringLiteral("135 M"));
+  EXPECT_EQ(app::formatParameters(8'000'000), QStringLiteral("8.0 M"));
+  EXPECT_EQ(app::formatParameters(1'711'376'384), QStringLiteral("1.7 B"));
+  EXPECT_EQ(app::formatClock(7.4), QStringLiteral("0:07"));
+  EXPECT_EQ(app::formatClock(128), QStringLiteral("2:08"));
+  EXPECT_EQ(app::formatClock(3723), QStringLiteral("1:02:03"));
+  EXPECT_EQ(app::formatShare(0.2), QStringLiteral("20\u202F%"));
+  EXPECT_EQ(app::formatShare(0.015), QStringLiteral("1.5\u202F%"));
+  EXPECT_EQ(app::formatBytes(1536), QStringLiteral("1.5 KiB"));
+  EXPECT_EQ(app::formatMilliseconds(1400), QStringLiteral("1.4 s"));
+  EXPECT_EQ(app::formatMilliseconds(140'000), QStringLiteral("140 s"));
+  EXPECT_EQ(app::formatMilliseconds(900'000), QStringLiteral("15 min"));
+  EXPECT_EQ(app::formatMilliseconds(6'956'000), QStringLiteral("1.9 h"));
+  EXPECT_EQ(app::formatMilliseconds(100'000'000), QStringLiteral("28 h"));
 }
 
 // LANG=C.UTF-8: 1, 10, 11, 2.
@@ -111,7 +112,7 @@ TEST(FormatText, NamesAreInTheOrderOfTheirNumbers) {
   for (const QLocale& locale : {QLocale::c(), QLocale(QLocale::English)}) {
     QLocale::setDefault(locale);
     QStringList names{QStringLiteral("11.png"), QStringLiteral("2.png"), QStringLiteral("10.png"), QStringLiteral("1.png")};
-    std::sort(names.begin(), names.end(), nameOrder());
+    std::sort(names.begin(), names.end(), app::nameOrder());
     EXPECT_EQ(names.join(u' '), QStringLiteral("1.png 2.png 10.png 11.png")) << locale.name().toStdString();
   }
   QLocale::setDefault(before);
@@ -119,8 +120,10 @@ TEST(FormatText, NamesAreInTheOrderOfTheirNumbers) {
 
 TEST(FormatText, TimesAreShortAndNeverInSeconds) {
   const QDateTime now(QDate(2026, 3, 12), QTime(9, 30));  // a Thursday
-  const auto on = [&now](int year, int month, int day) { return formatWhen(QDateTime(QDate(year, month, day), QTime(14, 5, 59)), now); };
-  EXPECT_EQ(formatWhen(QDateTime(QDate(2026, 3, 12), QTime(0, 7, 58)), now), QStringLiteral("00:07"));
+  const auto on = [&now](int year, int month, int day) {
+    return app::formatWhen(QDateTime(QDate(year, month, day), QTime(14, 5, 59)), now);
+  };
+  EXPECT_EQ(app::formatWhen(QDateTime(QDate(2026, 3, 12), QTime(0, 7, 58)), now), QStringLiteral("00:07"));
   EXPECT_EQ(on(2026, 3, 11), QStringLiteral("Yesterday"));
   EXPECT_EQ(on(2026, 3, 10), QStringLiteral("Tuesday"));
   EXPECT_EQ(on(2026, 3, 6), QStringLiteral("Friday"));
