@@ -60,7 +60,7 @@ class InterruptToken {
     int descriptor(Interrupt from) const;
 
     std::atomic<Interrupt> state{Interrupt::kNone};
-    std::shared_ptr<const Node> parent;                        // shared: a token may outlive its source
+    std::shared_ptr<const Node> parent;                           // shared: a token may outlive its source
     mutable std::array<std::atomic<int>, 2> descriptors{-1, -1};  // readable from kStop and from kCancel on; -1: nobody has asked for it
   };
   explicit InterruptToken(std::shared_ptr<const Node> node) : node_(std::move(node)) {}

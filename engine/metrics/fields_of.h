@@ -1,6 +1,6 @@
 // Lists of a struct's fields: visit_fields(value, visit) calls visit(name, field) for every field, in order.
 //
-// What is stored or sent is made of these lists, in both directions: saved chats, kept caches, messages between programs, logs, tables and
+// These lists make what is stored or sent, in both directions: saved chats, kept caches, messages between programs, logs, tables and
 // the terminal's JSON. WINNOW_FIELDS(TimedLine, start_s, end_s, text), in the struct's namespace, writes
 //
 //   template <FieldsOf<TimedLine> F>

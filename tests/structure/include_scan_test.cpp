@@ -163,7 +163,7 @@ TEST(IncludeScan, RoomsOfAppFollowTheirOrder) {
                         {"app/library/hub", 3},    {"app/library/gpu", 3},        {"app/library/models", 4},  {"app/chats/kept_map", 1},
                         {"app/chats/chat", 2},     {"app/chats/settings", 3},     {"app/engine/process", 2},  {"app/engine/remote", 3},
                         {"app/engine/host", 3},    {"app/engine/cache_store", 3}, {"app/engine/program", 4},  {"app/engine/source", 4},
-                        {"app/words", 4},          {"app/programs/server", 5},    {"app/programs/cli", 6}},
+                        {"app/words", 5},          {"app/programs/server", 5},    {"app/programs/cli", 6}},
                3);
 }
 

@@ -13,14 +13,8 @@
 namespace winnow::ui {
 
 ModelFetch::ModelFetch(OfferedModel offer, const Views& views, ModelSession& model, std::function<bool()> answering,
-                       app::DownloadQueue& queue, QObject* parent)
-    : QObject(parent),
-      m_offer(std::move(offer)),
-      m_views(views),
-      m_model(model),
-      m_answering(std::move(answering)),
-      m_queue(queue),
-      m_file(m_offer.file()) {
+                       app::DownloadQueue& queue)
+    : m_offer(std::move(offer)), m_views(views), m_model(model), m_answering(std::move(answering)), m_queue(queue), m_file(m_offer.file()) {
   connect(&m_views.box, &ModelOfferBox::accepted, this, &ModelFetch::accept);
   connect(&m_views.box, &ModelOfferBox::cancelled, this, &ModelFetch::cancel);
   if (m_views.menu != nullptr) connect(m_views.menu, &ModelMenu::offerTaken, this, [this] { isOnItsWay() ? cancel() : accept(); });

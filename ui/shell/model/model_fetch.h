@@ -27,8 +27,7 @@ class ModelFetch : public QObject {
     NoticeBar& notice;
   };
   // To be opened where it has been fetched already.
-  ModelFetch(OfferedModel offer, const Views& views, ModelSession& model, std::function<bool()> answering, app::DownloadQueue& queue,
-             QObject* parent = nullptr);
+  ModelFetch(OfferedModel offer, const Views& views, ModelSession& model, std::function<bool()> answering, app::DownloadQueue& queue);
 
   QString key() const { return m_offer.key; }
   bool isOnItsWay() const;

@@ -38,7 +38,8 @@ ModelSupply::ModelSupply(const WindowServices& services, const Views& views, Mod
 }
 
 ModelFetch* ModelSupply::offer(const OfferedModel& offer, ModelOfferBox& box, ModelMenu* menu) {
-  auto* fetch = new ModelFetch(offer, {box, menu, m_views.notice}, m_model, m_answering, m_queue, this);
+  auto* fetch = new ModelFetch(offer, {box, menu, m_views.notice}, m_model, m_answering, m_queue);
+  fetch->setParent(this);
   connect(fetch, &ModelFetch::opened, this, &ModelSupply::opened);
   return fetch;
 }
