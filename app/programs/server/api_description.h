@@ -1,5 +1,5 @@
 // The server's description of itself at /openapi.json: endpoints, fields with their ranges, statuses (OpenAPI 3.1). It is
-// resources/openapi.json, within the program, with the version in place of "@".
+// resources/server/openapi.json, within the program, with the version in place of "@".
 //
 // Kept true by hand: tests hold its endpoints against those that are answered, tests/clients/fuzz_api.py its fields and statuses.
 #pragma once

@@ -7,6 +7,7 @@
 
 #include "app/library/downloads/package_download.h"
 #include "app/programs/cli/get_command.h"
+#include "app/programs/cli/interrupt_signals.h"
 #include "command_run.h"
 #include "tests/support/served_hub.h"
 #include "tests/support/served_offer.h"
@@ -37,6 +38,7 @@ class GetCommand : public ::testing::Test {
                                              return std::make_unique<app::PackageDownload>(each, folder, source);
                                            }};
     ProgramRun run;
+    cli::forget_signals();  // a program has none when it starts
     {
       const StandardStreams streams("/dev/null", scratch.file("out"), scratch.file("err"));
       const auto hub = [&](const app::HubName& asked) -> std::unique_ptr<app::ModelDownload> {
