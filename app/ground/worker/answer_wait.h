@@ -7,6 +7,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "app/ground/worker/worker_channel.h"
 #include "engine/base/interrupt.h"
@@ -33,6 +34,7 @@ class AnswerWait {
   const std::function<void(Interrupt)> m_tell;
   const std::chrono::milliseconds m_reaction;
   Clock::time_point m_latest;
+  std::vector<int> m_wakers;  // descriptors of the states beyond the one that was told
   Interrupt m_told = Interrupt::kNone;
 };
 
