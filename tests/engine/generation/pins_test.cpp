@@ -32,15 +32,6 @@ class Pins : public TinyModel {
     return item;
   }
 
-  static Compare compare_of(const Turn& turn, std::vector<RecipeSpec> recipes) {
-    Compare request;
-    request.conversation = turn.conversation;
-    request.messages = turn.messages;
-    request.sampling = turn.sampling;
-    request.recipes = std::move(recipes);
-    request.pins = turn.pins;
-    return request;
-  }
   static std::vector<std::int32_t> tokens_of(const CacheReport& report, std::int32_t media, const std::vector<std::int32_t>& frames) {
     std::vector<std::int32_t> tokens;
     for (std::size_t i = 0; i < report.tokens.size(); ++i) {
@@ -199,41 +190,6 @@ TEST_F(Pins, AnAnswerIsScoredWithThem) {
   EXPECT_EQ(scored.last<Scored>()->agreement.mean_kl, compared.last<Scored>()->agreement.mean_kl);
 }
 
-// What compression dropped when a video was read cannot be pinned any more: with other pins the whole thread is read again, as in a new
-// conversation, and only then.
-TEST_F(Pins, OfEarlierMediaReadTheThreadAgainWhenTheyChange) {
-  for (const Guard guard : {Guard::kKeep, Guard::kRam}) {
-    SCOPED_TRACE(guard == Guard::kRam ? "guard ram" : "guard keep");
-    run(ForgetConversation{7});
-    Turn first = ask_video("snapkv", 0.3);
-    first.guard = guard;
-    first.pins = {{0, 2.0, 2.0}, {0, 9.0, 9.0}};
-    const Finished one = finished(run(first));
-    ASSERT_GT(one.figures.tokens.visual, 0);
-
-    Turn second = follow_up(first, one.answer, "And now?");
-    second.pins = {{0, 9.0, 9.0}, {0, 2.0, 2.0}};
-    EXPECT_EQ(run(Plan{second}).last<Planned>()->tokens.visual, 0);
-    EXPECT_EQ(finished(run(second)).figures.tokens.visual, 0) << "the same pins, whatever their order";
-
-    second.pins = {{0, 4.0, 4.0}};
-    EXPECT_EQ(run(Plan{second}).last<Planned>()->tokens.visual, one.figures.tokens.visual);
-    const EventRecorder again = run(second);
-    EXPECT_EQ(finished(again).figures.tokens.visual, one.figures.tokens.visual);
-    const CacheReport report = again.last<CacheReport>().value();
-    expect_kept(report, tokens_of(report, 0, {4}));
-    Turn third = follow_up(second, finished(again).answer, "And then?");
-    EXPECT_EQ(finished(run(third)).figures.tokens.visual, 0) << "it goes on from what was read again";
-    third.pins.clear();
-    EXPECT_EQ(finished(run(third)).figures.tokens.visual, one.figures.tokens.visual);
-
-    run(ForgetConversation{7});
-    const EventRecorder fresh = run(second);
-    EXPECT_EQ(finished(again).answer, finished(fresh).answer);
-    EXPECT_EQ(report.kept, fresh.last<CacheReport>()->kept);
-  }
-}
-
 // Asked again with the question's own medium pinned otherwise: what came before it is not read again.
 TEST_F(Pins, OfTheLastQuestionsMediumChangeWhereItIsAskedAgain) {
   Turn first = ask_video("snapkv", 0.3);
@@ -249,19 +205,6 @@ TEST_F(Pins, OfTheLastQuestionsMediumChangeWhereItIsAskedAgain) {
   const std::vector<std::int32_t> added = tokens_of(report, 1, {5});
   both.insert(both.end(), added.begin(), added.end());
   expect_kept(report, both);
-}
-
-TEST_F(Pins, OfAColumnAreThoseThatTheNextTurnGoesOnWith) {
-  Turn turn = ask_video("snapkv", 0.3);
-  turn.pins = {{0, 6.0, 7.0}};
-  const EventRecorder compared = run(compare_of(turn, {turn.recipe}));
-  ASSERT_TRUE(compared.last<Compared>());
-  Turn next = follow_up(turn, compared.last<Finished>()->answer, "And now?");
-  EXPECT_EQ(run(Plan{next}).last<Planned>()->tokens.visual, 0);
-  next.pins.clear();
-  EXPECT_GT(run(Plan{next}).last<Planned>()->tokens.visual, 0);
-  next.pins = turn.pins;
-  EXPECT_EQ(finished(run(next)).figures.tokens.visual, 0);
 }
 
 TEST_F(Pins, ThatNameNothingAreRefused) {

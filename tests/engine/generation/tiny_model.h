@@ -98,4 +98,14 @@ inline Turn follow_up(const Turn& first, const std::string& answer, const std::s
   return turn;
 }
 
+inline Compare compare_of(const Turn& turn, std::vector<RecipeSpec> recipes) {
+  Compare request;
+  request.conversation = turn.conversation;
+  request.messages = turn.messages;
+  request.sampling = turn.sampling;
+  request.recipes = std::move(recipes);
+  request.pins = turn.pins;
+  return request;
+}
+
 }  // namespace winnow::testing

@@ -89,12 +89,7 @@ TEST_F(FirstSteps, SampledAnswersBeginWithTheTokenThatWasRead) {
 TEST_F(FirstSteps, AColumnOfAComparisonIsTheTurn) {
   for (const std::string method : {"meda", "d2o"}) {
     const Turn turn = late(method, 0.2, 16);
-    Compare compare;
-    compare.conversation = 8;
-    compare.messages = turn.messages;
-    compare.sampling = turn.sampling;
-    compare.recipes = {turn.recipe};
-    const EventRecorder column = run(compare);
+    const EventRecorder column = run(compare_of(turn, {turn.recipe}));
     run(ForgetConversation{7});
     const EventRecorder alone = run(turn);
     EXPECT_EQ(finished(column).answer, finished(alone).answer) << method;

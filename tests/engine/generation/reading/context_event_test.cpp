@@ -127,12 +127,9 @@ TEST_F(ContextEvent, TheAnswerDependsOnTheSlotsThatStayed) {
 
 TEST_F(ContextEvent, AColumnOfItsOwnInAComparisonAnswersAsATurnDoes) {
   const Finished alone = finished(run(ask("video", "kvzip", 0.3)));
-  Compare compare;
-  compare.conversation = 8;
-  compare.messages = ask("video", "full", 1.0).messages;
-  compare.sampling = ask("video", "full", 1.0).sampling;
-  compare.recipes = {ask("video", "full", 1.0).recipe, ask("video", "kvzip", 0.3).recipe, ask("video", "snapkv", 0.3).recipe};
-  const EventRecorder events = run(compare);
+  run(ForgetConversation{7});
+  const Turn full = ask("video", "full", 1.0);
+  const EventRecorder events = run(compare_of(full, {full.recipe, ask("video", "kvzip", 0.3).recipe, ask("video", "snapkv", 0.3).recipe}));
   ASSERT_TRUE(events.last<Compared>());
   EXPECT_EQ(events.last<Compared>()->prefills, 2);
   for (const Event& event : events.events) {

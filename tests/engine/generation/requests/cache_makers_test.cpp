@@ -26,14 +26,6 @@ class CacheMakersTest : public TinyModel {
     turn.goes_on_from = told(answered);
     return turn;
   }
-  static Compare compare_of(const Turn& turn, std::vector<RecipeSpec> recipes) {
-    Compare request;
-    request.conversation = turn.conversation;
-    request.messages = turn.messages;
-    request.sampling = turn.sampling;
-    request.recipes = std::move(recipes);
-    return request;
-  }
   CacheMakers planned(const Turn& turn) {
     const EventRecorder events = run(Plan{turn});
     EXPECT_TRUE(events.last<Planned>());
@@ -72,43 +64,6 @@ TEST_F(CacheMakersTest, WhatIsPreparedSaysWho) {
   EXPECT_EQ(told(run(Prepare{turn})), (CacheMakers{maker("self-study", 0.3, true)}));
   EXPECT_EQ(planned(turn), (CacheMakers{maker("self-study", 0.3, true)}));
   EXPECT_EQ(told(run(turn)), (CacheMakers{maker("self-study", 0.3, true)}));
-}
-
-// Both caches answered in the same words: the next question went on from the chat's, under the used answer's name.
-TEST_F(CacheMakersTest, OfCachesWithTheSameWordsTheOneThatIsNamedGoesOn) {
-  const Turn first = ask("video", "full", 1.0, 12);
-  const EventRecorder one = run(first);
-  const std::string answer = finished(one).answer;
-  const RecipeSpec other = ask("image", "snapkv", 0.999).recipe;
-  const EventRecorder columns = run(compare_of(first, {first.recipe, other}));
-  std::vector<CacheReport> reports = columns.all<CacheReport>();
-  ASSERT_EQ(reports.size(), 2U);
-  ASSERT_EQ(columns.all<Finished>().back().answer, answer) << "this test needs equal words";
-  EXPECT_EQ(reports.back().makers, (CacheMakers{{other, true}}));
-  Turn used = follow_up(first, answer, "How many squares are there?");
-  used.recipe = other;
-  used.goes_on_from = reports.back().makers;
-  EXPECT_EQ(planned(used), reports.back().makers);
-  const EventRecorder two = run(used);
-  EXPECT_EQ(told(two), reports.back().makers);
-  EXPECT_EQ(finished(two).figures.tokens.visual, 0) << "its column is still there";
-}
-
-TEST_F(CacheMakersTest, WhereTheNamedOneIsGoneEverythingIsReadAgain) {
-  const Turn first = ask("video", "full", 1.0, 12);
-  const EventRecorder one = run(first);
-  Turn used = follow_up(first, finished(one).answer, "How many squares are there?");
-  used.recipe = ask("image", "snapkv", 0.5).recipe;
-  used.goes_on_from = {{used.recipe, true}};
-  EXPECT_TRUE(planned(used).empty());
-  const EventRecorder two = run(used);
-  EXPECT_EQ(told(two), used.goes_on_from);
-  EXPECT_GT(finished(two).figures.tokens.visual, 0);
-  // A question that names none takes what there is, and its report says whose that is.
-  run(ForgetConversation{7});
-  run(first);
-  used.goes_on_from.clear();
-  EXPECT_EQ(told(run(used)), (CacheMakers{maker("full", 1.0, true), {used.recipe, false}}));
 }
 
 TEST_F(CacheMakersTest, AKeptFileKnowsThem) {

@@ -23,14 +23,6 @@ class Comparisons : public TinyModel {
     }
     return request;
   }
-  static Compare compare_of(const Turn& turn, std::vector<RecipeSpec> recipes) {
-    Compare request;
-    request.conversation = turn.conversation;
-    request.messages = turn.messages;
-    request.sampling = turn.sampling;
-    request.recipes = std::move(recipes);
-    return request;
-  }
 
   template <typename Body>
   static std::vector<Body> of_column(const EventRecorder& events, std::int32_t column) {
@@ -328,16 +320,6 @@ TEST_F(Comparisons, AnAnswerThatIsUsedGoesOnFromItsColumn) {
   other->handle({4, second}, again, InterruptToken());
   EXPECT_EQ(finished(again).answer, two.answer);
   EXPECT_EQ(finished(again).figures.tokens.visual, 0);
-}
-
-TEST_F(Comparisons, AComparisonLeavesTheConversationAsItIs) {
-  const Turn first = ask("image", "snapkv", 0.5);
-  const Finished one = finished(run(first));
-  const Turn second = follow_up(first, one.answer, "How many squares are there?");
-  const EventRecorder events = run(compare_of(second, {second.recipe, ask("image", "full", 1.0).recipe}));
-  EXPECT_GT(of_column<Finished>(events, 0).front().figures.tokens.visual, 0) << "compared over the whole thread";
-  EXPECT_EQ(compared(events).prefills, 1);
-  EXPECT_EQ(finished(run(second)).figures.tokens.visual, 0) << "the turn goes on from the conversation";
 }
 
 TEST_F(Comparisons, StopEndsTheColumnAndLeavesOutTheRest) {

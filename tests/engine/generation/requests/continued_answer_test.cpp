@@ -130,14 +130,6 @@ TEST_F(ContinuedAnswer, IsPartOfTheThreadAndCanBeAskedForAgain) {
   EXPECT_EQ(again.answer, cut.answer);
 }
 
-TEST_F(ContinuedAnswer, OfAnotherTextOrUnderOtherPinsIsNotFoundInTheCache) {
-  Turn turn = ask("image", "snapkv", 0.5, 4);
-  const std::string answer = finished(run(turn)).answer;
-  EXPECT_GT(finished(run(continued(turn, answer + "!", 4))).figures.tokens.prompt, 0);
-  turn.pins = {Pin{0}};
-  EXPECT_GT(finished(run(continued(turn, answer, 4))).figures.tokens.prompt, 0);
-}
-
 // An answer that came to its own end has nothing that its cache lacks: what follows is written behind its text.
 TEST_F(ContinuedAnswer, OfAWholeAnswerGoesOnBehindItsText) {
   Turn turn = ask("text", "full", 1.0, 8);

@@ -176,21 +176,6 @@ TEST_F(ConversationFile, PreparedMediaAreAskedAboutLater) {
   EXPECT_EQ(later.all<MediaSampled>().front().actual_s, alone.all<MediaSampled>().front().actual_s);
 }
 
-TEST_F(ConversationFile, APictureIsKeptWithItsDetail) {
-  Turn first = ask("image", "full", 1.0);
-  MediaDetail& detail = std::get<MediaItem>(first.messages.front().items.front()).media.detail;
-  detail = {DetailLevel::kTokens, 60};
-  const std::string answer = finished(run(first)).answer;
-  ASSERT_TRUE(save().last<Saved>());
-  begin_anew();
-  ASSERT_TRUE(restore().last<Restored>());
-  const Turn second = follow_up(first, answer, "How many squares are there?");
-  EXPECT_EQ(finished(run(second)).figures.tokens.visual, 0) << "it goes on";
-  ASSERT_TRUE(restore().last<Restored>());
-  detail = {};
-  EXPECT_GT(finished(run(follow_up(first, answer, "How many squares are there?"))).figures.tokens.visual, 0) << "another medium";
-}
-
 TEST_F(ConversationFile, WhatAMethodGoesOnRemovingIsNotKept) {
   for (const char* method : {"h2o", "streaming-llm", "ems"}) {
     SCOPED_TRACE(method);

@@ -52,13 +52,8 @@ class KeyBiases : public TinyModel {
 
   // Of an answer in eight bits against the full cache, nats a token.
   double mean_kl(const std::string& method, double share) {
-    Compare request;
     const Turn turn = in_eight_bits(ask("video", method, share, 40));
-    request.conversation = turn.conversation;
-    request.messages = turn.messages;
-    request.sampling = turn.sampling;
-    request.recipes = {turn.recipe};
-    const EventRecorder events = run(request);
+    const EventRecorder events = run(compare_of(turn, {turn.recipe}));
     EXPECT_TRUE(events.last<Compared>()) << events.last<Failed>()->error.reason;
     return events.last<Scored>().value_or(Scored{}).agreement.mean_kl.value_or(0.0);
   }

@@ -84,15 +84,7 @@ class NarrowCache : public TinyModel, public ::testing::WithParamInterface<int> 
   static int bits() { return GetParam(); }
   static Turn narrow(const Turn& turn) { return stored_in(bits(), turn); }
   // One column in the model's type, one in fewer bits.
-  EventRecorder compare(const Turn& turn, const Turn& rounded) {
-    Compare request;
-    request.conversation = turn.conversation;
-    request.messages = turn.messages;
-    request.sampling = turn.sampling;
-    request.recipes = {turn.recipe, rounded.recipe};
-    request.scores = ColumnScores::kAll;
-    return run(request);
-  }
+  EventRecorder compare(const Turn& turn, const Turn& rounded) { return run(compare_of(turn, {turn.recipe, rounded.recipe})); }
 };
 
 TEST_P(NarrowCache, KeepingEverythingIsTheFullCacheInSoManyBits) {
@@ -123,17 +115,6 @@ TEST_P(NarrowCache, AComparisonJudgesItAgainstTheWideCache) {
     EXPECT_GT(scores[1].agreement.mean_kl, 0.0) << "it was rounded";
     EXPECT_LT(scores[1].agreement.mean_kl, bits() == 8 ? 1e-3 : 1e-6);
   }
-}
-
-TEST_P(NarrowCache, AnotherStorageIsReadAnew) {
-  const Turn first = ask("video", "snapkv", 0.4, 8);
-  const Finished answered = finished(run(first));
-  const Turn second = follow_up(first, answered.answer, "How many squares are there?");
-  const EventRecorder rounded = run(narrow(second));
-  EXPECT_GT(finished(rounded).figures.tokens.prompt, answered.figures.tokens.prompt) << "the whole thread";
-  EXPECT_EQ(rounded.last<CacheReport>()->kv_bytes.after_event, bytes_of(rounded.last<CacheReport>()->layers, info_, bits()));
-  const EventRecorder third = run(narrow(follow_up(second, finished(rounded).answer, "And circles?")));
-  EXPECT_LT(finished(third).figures.tokens.prompt, answered.figures.tokens.prompt) << "stored alike, it goes on";
 }
 
 TEST_P(NarrowCache, IsKeptOnDiskBitForBit) {

@@ -60,23 +60,6 @@ TEST_F(Preparing, AFileThatWasReplacedIsNotAnsweredFromWhatWasRead) {
   EXPECT_EQ(finished(run(next)).figures.tokens.visual, 0) << "bytes that are not known are any";
 }
 
-// It stands in the prompt before the media; with other words there is nothing to go on from.
-TEST_F(Preparing, TheSystemsMessageIsPartOfWhatIsPrepared) {
-  Turn turn = ask("video", "every-k", 0.3, 12);
-  turn.messages.insert(turn.messages.begin(), {Role::kSystem, {TextItem{"Be short."}}});
-  const Finished alone = finished(run(turn));
-  run(ForgetConversation{7});
-  ASSERT_TRUE(compressed(run(Prepare{asking(turn, "")})));
-  const Finished after = finished(run(turn));
-  EXPECT_EQ(after.answer, alone.answer);
-  EXPECT_EQ(after.figures.tokens.visual, 0) << "nothing was read again";
-  run(ForgetConversation{7});
-  ASSERT_TRUE(compressed(run(Prepare{turn})));
-  Turn other = turn;
-  other.messages.front() = {Role::kSystem, {TextItem{"Say much, and say it well."}}};
-  EXPECT_GT(finished(run(other)).figures.tokens.visual, 0) << "read again";
-}
-
 TEST_F(Preparing, AnyNumberOfQuestionsGoOnFromIt) {
   const Turn turn = ask("video", "self-study", 0.3, 12);
   ASSERT_TRUE(compressed(run(Prepare{turn})));
@@ -92,44 +75,6 @@ TEST_F(Preparing, AnyNumberOfQuestionsGoOnFromIt) {
     EXPECT_EQ(one.figures.kv_bytes.end, other.figures.kv_bytes.end);
   }
   EXPECT_EQ(opener_.pictures_read, read) << "features of the second conversation are remembered, those of the first not even asked for";
-}
-
-TEST_F(Preparing, ATurnPreparesForTheNextOneToo) {
-  const Turn turn = ask("video", "kvzip", 0.3);
-  finished(run(asking(turn, "Which color?")));
-  EXPECT_EQ(finished(run(asking(turn, "How many squares?"))).figures.tokens.visual, 0);
-}
-
-TEST_F(Preparing, IsForTheSameMediaRecipeAndPins) {
-  const Turn turn = ask("video", "every-k", 0.3);
-  ASSERT_TRUE(compressed(run(Prepare{turn})));
-  Turn other = turn;
-  other.recipe.retention = 0.2;
-  EXPECT_GT(finished(run(other)).figures.tokens.visual, 0);
-  run(Prepare{turn});
-  other = turn;
-  other.pins = {{0, 0.0, 0.5}};
-  EXPECT_GT(finished(run(other)).figures.tokens.visual, 0);
-  run(Prepare{turn});
-  other = turn;
-  std::get<MediaItem>(other.messages.back().items.front()).media.plan.from_s = 0.5;
-  EXPECT_GT(finished(run(other)).figures.tokens.visual, 0);
-  run(Prepare{turn});
-  other = turn;
-  std::get<MediaItem>(other.messages.back().items.front()).media.detail.level = DetailLevel::kLow;
-  EXPECT_GT(finished(run(other)).figures.tokens.visual, 0);
-}
-
-TEST_F(Preparing, GuardPrefillReadsAgainForLaterQuestionsOnly) {
-  Turn first = asking(ask("video", "self-study", 0.3), "Which color?");
-  const std::string unprepared = finished(run(first)).answer;
-  run(ForgetConversation{7});
-  first.guard = Guard::kPrefill;
-  ASSERT_TRUE(compressed(run(Prepare{first})));
-  const Finished done = finished(run(first));
-  EXPECT_EQ(done.figures.tokens.visual, 0) << "no question came before it";
-  EXPECT_EQ(done.answer, unprepared);
-  EXPECT_GT(finished(run(follow_up(first, done.answer, "How many squares?"))).figures.tokens.visual, 0) << "everything is read again";
 }
 
 TEST_F(Preparing, WithoutAnEventBeforeTheQuestionTheMediaAreEncoded) {
@@ -160,19 +105,6 @@ TEST_F(Preparing, ASecondVideoOfAThreadIsPreparedBehindTheFirst) {
   EXPECT_EQ(after.figures.kv_bytes.end, alone.figures.kv_bytes.end);
   const EventRecorder again = run(second);
   EXPECT_EQ(finished(again).answer, alone.answer) << "answered again from what is prepared";
-}
-
-TEST_F(Preparing, GuardAloneAsksAboutTheMediaOnly) {
-  const Turn first = asking(ask("video", "self-study", 0.3), "Which color?");
-  const std::string answer = finished(run(first)).answer;
-  Turn second = follow_up(first, answer, "How many squares?");
-  second.guard = Guard::kAlone;
-  const Finished alone = finished(run(second));
-  EXPECT_EQ(alone.figures.tokens.visual, 0) << "what the first question compressed is gone on from";
-  run(ForgetConversation{7});
-  const Finished asked_first = finished(run(asking(first, "How many squares?")));
-  EXPECT_EQ(alone.answer, asked_first.answer);
-  EXPECT_EQ(alone.figures.kv_bytes.end, asked_first.figures.kv_bytes.end);
 }
 
 TEST_F(Preparing, WhatADraftPreparedGoesToItsConversation) {

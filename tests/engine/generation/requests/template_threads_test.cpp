@@ -21,11 +21,6 @@ constexpr char kDay[] = "2026-11-27";
 constexpr Guard kGuards[] = {Guard::kKeep, Guard::kPrefill, Guard::kRam, Guard::kAlone};
 const std::string kQuestions[] = {"Which colour is it?", "How many <b>are</b> there?", "And what moves?"};
 const std::string kSystem = "Answer briefly.";
-// As Qwen3's without thinking: the empty block that an answer begins with is gone once it is history.
-const std::string kEmptyBlock =
-    "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.content is string %}{{ m.content }}{% else %}{% for c in m.content %}"
-    "{% if c.type == 'image' %}<|vision_start|><|image_pad|><|vision_end|>{% else %}{{ c.text }}{% endif %}{% endfor %}{% endif %}"
-    "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n\n</think>\n\n{% endif %}";
 
 std::string without_spaces(std::string text) {
   std::erase_if(text, [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; });
@@ -166,7 +161,8 @@ TEST_F(TemplateThreads, EveryPublishedTemplateReadsThreeTurnsUnderEveryGuard) {
 }
 
 TEST_F(TemplateThreads, AThreadThatIsWrittenOtherwiseIsReadAgainAndThatIsSaidOnce) {
-  speak(kEmptyBlock);
+  // As Qwen3's without thinking: the empty block that an answer begins with is gone once it is history.
+  speak("{% for m in messages %}<|im_start|>{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|><think>\n\n</think>\n\n");
   Turn turn = turn_of(Guard::kKeep, {});
   EXPECT_FALSE(told(ask(turn, said(Role::kUser, "One?")), CompressionNote::kThreadReadAgain));
   EXPECT_TRUE(told(ask(turn, said(Role::kUser, "Two?")), CompressionNote::kThreadReadAgain));
@@ -236,23 +232,6 @@ TEST_F(TemplateThreads, MarksAroundAnAnswerStandInNoLaterTurn) {
   }
 }
 
-TEST_F(TemplateThreads, PreparedMediaAreNotReadAgainWithTheThread) {
-  speak(kEmptyBlock);
-  Turn turn = turn_of(Guard::kKeep, {});
-  turn.recipe.method = "kvzip";
-  turn.recipe.retention = 0.5;
-  turn.recipe.min_event_tokens = 0;
-  ask(turn, golden_.message("image", opener_));
-  turn.messages.push_back(said(Role::kUser, "And now?"));
-  const TurnStart start = start_of(states_, turn, *model_);
-  EXPECT_EQ(start.from, TurnStart::From::kPrepared);
-  EXPECT_TRUE(start.rewritten);
-  turn.messages.pop_back();
-  const EventRecorder events = ask(turn, said(Role::kUser, "And now?"));
-  EXPECT_TRUE(told(events, CompressionNote::kThreadReadAgain));
-  EXPECT_TRUE(trace_.image_pixels.empty()) << "no picture went through the vision encoder";
-}
-
 TEST_F(TemplateThreads, ASystemPromptWithoutAPlaceStandsBeforeTheFirstQuestionAndThatIsSaidOnce) {
   speak(
       "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"
@@ -267,16 +246,12 @@ TEST_F(TemplateThreads, ASystemPromptWithoutAPlaceStandsBeforeTheFirstQuestionAn
   EXPECT_FALSE(told(second, CompressionNote::kThreadReadAgain)) << "the cache is gone on from";
 }
 
-TEST_F(TemplateThreads, TheConversationsDayStandsInThePromptAndAnotherDayReadsItAgain) {
+TEST_F(TemplateThreads, TheConversationsDayStandsInThePrompt) {
   speak("Today is {{ strftime_now('%d %B %Y') }}.{% for m in messages %}<|im_start|>{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>");
   PromptSettings settings;
   settings.day = kDay;
   Turn turn = turn_of(Guard::kKeep, settings);
   EXPECT_TRUE(read_text(ask(turn, said(Role::kUser, "One?"))).starts_with("Today is 27 November 2026.<|im_start|>One?"));
-  turn.messages.push_back(said(Role::kUser, "Two?"));
-  EXPECT_EQ(start_of(states_, turn, *model_).from, TurnStart::From::kCurrent);
-  turn.prompt.day = "2026-11-28";
-  EXPECT_TRUE(start_of(states_, turn, *model_).rewritten);
 }
 
 }  // namespace

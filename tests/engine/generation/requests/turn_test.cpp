@@ -234,25 +234,6 @@ TEST_F(Turns, TheReportSaysWhatTextTokensStandFor) {
   EXPECT_NE(joined.find(question), std::string::npos) << joined;
 }
 
-// With the guard a later question finds the whole thread, compressed for it alone, as if it had been asked in a new conversation.
-TEST_F(Turns, TheGuardReadsTheThreadAgain) {
-  const Turn first = ask("image", "snapkv", 0.5);
-  const Finished one = finished(run(first));
-  Turn second = follow_up(first, one.answer, "And now?");
-  second.guard = Guard::kPrefill;
-  const EventRecorder guarded = run(second);
-  run(ForgetConversation{7});
-  second.guard = Guard::kKeep;
-  const EventRecorder fresh = run(second);
-  EXPECT_EQ(finished(guarded).answer, finished(fresh).answer);
-  EXPECT_EQ(guarded.last<CacheReport>()->kept, fresh.last<CacheReport>()->kept);
-  EXPECT_EQ(finished(guarded).figures.tokens.prompt, finished(fresh).figures.tokens.prompt);
-  // Without it the second question is a segment of its own.
-  run(ForgetConversation{7});
-  run(first);
-  EXPECT_LT(finished(run(second)).figures.tokens.prompt, finished(fresh).figures.tokens.prompt);
-}
-
 // From the full cache in memory: only the last answer and the question are read, and what an earlier question dropped competes again.
 TEST_F(Turns, TheGuardInMemoryReadsOnlyWhatIsNew) {
   for (const std::string method : {"random", "snapkv", "streaming-llm", "vl-cache", "h2o", "meda", "ems"}) {
@@ -417,26 +398,6 @@ TEST_F(Turns, FirstTokenComesFromTheUncompressedPrompt) {
   run(ForgetConversation{7});
   const EventRecorder tiny = run(ask("image", "random", 0.05, 1));
   EXPECT_EQ(finished(full).answer, finished(tiny).answer);
-}
-
-TEST_F(Turns, SecondTurnReadsOnlyItsOwnTokens) {
-  const Turn first = ask("image", "full", 1.0);
-  const Finished one = finished(run(first));
-  opener_.pictures_read = 0;
-  const EventRecorder events = run(follow_up(first, one.answer, "How many squares are there?"));
-  const Finished two = finished(events);
-  EXPECT_EQ(opener_.pictures_read, 0) << "the image is in the cache";
-  EXPECT_EQ(two.figures.tokens.visual, 0);
-  EXPECT_LT(two.figures.tokens.prompt, one.figures.tokens.prompt);
-  // Nothing was evicted, so every token of both turns is still there (the last generated token of a turn is never read).
-  EXPECT_GT(two.figures.kv_bytes.after_event, one.figures.kv_bytes.end);
-}
-
-TEST_F(Turns, ChangedHistoryIsPrefilledAnew) {
-  const Turn first = ask("image", "full", 1.0);
-  const Finished one = finished(run(first));
-  const Finished two = finished(run(follow_up(first, one.answer + " (edited)", "How many squares are there?")));
-  EXPECT_GT(two.figures.tokens.visual, 0) << "the whole thread went through the model";
 }
 
 TEST_P(TurnsOfFamilies, AnsweringAgainGivesTheSameAnswer) {

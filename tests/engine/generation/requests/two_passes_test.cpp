@@ -249,11 +249,7 @@ TEST_F(ReadTwice, OneIsAllThereIsWhereTheWholeCacheIsNeeded) {
   EXPECT_FALSE(run(Plan{guarded}).last<Planned>()->twice);
   EXPECT_EQ(passes(run(guarded)), 1);
   run(ForgetConversation{7});
-  Compare compare;
-  compare.conversation = 7;
-  compare.messages = guarded.messages;
-  compare.sampling = guarded.sampling;
-  compare.recipes = {guarded.recipe};
+  Compare compare = compare_of(guarded, {guarded.recipe});
   compare.scores = ColumnScores::kNone;
   EXPECT_EQ(passes(run(compare)), 1);
 }

@@ -131,12 +131,7 @@ TEST_F(Verdicts, OfAnAnswerThatWasUsedLast) {
     const Turn turn = first(method, 0.05);
     const Answered one = answer(turn);
     const Turn asked = follow_up(turn, one.said.answer, "What comes last?");
-    Compare compare;
-    compare.conversation = 7;
-    compare.messages = asked.messages;
-    compare.sampling = asked.sampling;
-    compare.recipes = {first("full", 1.0).recipe, turn.recipe};
-    const EventRecorder events = run(compare);
+    const EventRecorder events = run(compare_of(asked, {first("full", 1.0).recipe, turn.recipe}));
     ASSERT_TRUE(events.last<Compared>());
     const Answered used{asked, events.all<Finished>().at(1)};
     const Agreement before = verdict(used);
