@@ -186,8 +186,8 @@ class LocalEngine : public Engine {
     const auto draft = conversations_.find(kDraftConversation);
     if (!model_ || draft == conversations_.end() || turn.conversation == kDraftConversation) return states;
     const Turn run = as_run(turn);
-    if (start_of(states, run, *model_).from == TurnStart::From::kNothing &&
-        start_of(draft->second, run, *model_).from == TurnStart::From::kPrepared) {
+    if (std::holds_alternative<FromNothing>(start_of(states, run, *model_)) &&
+        std::holds_alternative<FromPrepared>(start_of(draft->second, run, *model_))) {
       states.prepared = std::exchange(draft->second.prepared, std::nullopt);
       states.watched = std::exchange(draft->second.watched, std::nullopt);
     }

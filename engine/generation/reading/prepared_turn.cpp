@@ -96,9 +96,8 @@ CacheReport prepared_report(const PreparedContext& prepared) {
 ReadyTurn ready_context_turn(const RequestContext& context, const Turn& turn, PreparedContext& made) {
   Conversation working = std::move(made.state);
   made.state = working.fork();
-  std::optional<TurnSegment> question = question_segment(context, turn, made.read(), working);
-  require(question.has_value(), "ready_context_turn: another turn's media");
-  ReadyTurn ready = read_question(context, made, *question, std::move(working));
+  TurnSegment question = question_segment(context, turn, made.read(), working);
+  ReadyTurn ready = read_question(context, made, question, std::move(working));
   add(ready.timings, made.timings);
   const TokenCounts read = made.tokens.counts();
   ready.tokens.prompt += read.prompt;
@@ -110,13 +109,12 @@ ReadyTurn ready_context_turn(const RequestContext& context, const Turn& turn, Pr
   return ready;
 }
 
-std::optional<ReadyTurn> ready_prepared_turn(const RequestContext& context, const Turn& turn, const PreparedContext& prepared) {
+ReadyTurn ready_prepared_turn(const RequestContext& context, const Turn& turn, const PreparedContext& prepared) {
   Conversation working = prepared.state.fork();
-  std::optional<TurnSegment> question = question_segment(context, turn, prepared.read(), working);
-  if (!question) return std::nullopt;
-  require_context(context, turn, question->next_position);
+  TurnSegment question = question_segment(context, turn, prepared.read(), working);
+  require_context(context, turn, question.next_position);
   for (const MediaSampled& medium : prepared.media) context.emit(medium);
-  return read_question(context, prepared, *question, std::move(working));
+  return read_question(context, prepared, question, std::move(working));
 }
 
 ReadyTurn ready_single_turn(const RequestContext& context, const Turn& turn, const Recipe& recipe, Conversation start,

@@ -38,9 +38,9 @@ CacheReport prepared_report(const PreparedContext& prepared);
 // Prefills the question of a turn that has just prepared its own media, which its figures include. `made` is not modified.
 ReadyTurn ready_context_turn(const RequestContext& context, const Turn& turn, PreparedContext& made);
 
-// Prefills a question about media prepared earlier, on a fork. Returns nullopt if the turn's prompt does not continue the prepared one.
-// Emits Progress and MediaSampled. Errors: Exception, Interrupted.
-std::optional<ReadyTurn> ready_prepared_turn(const RequestContext& context, const Turn& turn, const PreparedContext& prepared);
+// Prefills a question about media prepared earlier, on a fork. Requires that the turn starts from them (start_of()). Emits Progress and
+// MediaSampled. Errors: Exception, Interrupted.
+ReadyTurn ready_prepared_turn(const RequestContext& context, const Turn& turn, const PreparedContext& prepared);
 
 // A turn with one recipe of any phase, from `start` in host or device memory. Emits Progress and MediaSampled. Errors: Exception,
 // Interrupted.

@@ -41,9 +41,7 @@ ComparedAnswer::ComparedAnswer(const RequestContext& context, const ComparedTurn
 ReadyTurn ComparedAnswer::ready(TurnPrefill& shared) {
   const ChooseFirst first = sampled_first(context_.model, asked_.turn.sampling);
   if (asked_.shared) return shared.ready_fork(*asked_.shared, first, context_.emit);
-  if (asked_.prepared != nullptr) {
-    if (std::optional<ReadyTurn> turn = ready_prepared_turn(context_, asked_.turn, *asked_.prepared)) return *std::move(turn);
-  }
+  if (asked_.prepared != nullptr) return ready_prepared_turn(context_, asked_.turn, *asked_.prepared);
   read_media_ = true;
   Conversation empty(cache_shape(context_.network(), asked_.turn.recipe));
   return ready_single_turn(context_, asked_.turn, asked_.recipe, std::move(empty), first);

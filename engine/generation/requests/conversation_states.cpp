@@ -36,24 +36,11 @@ bool same_thread(std::span<const Message> a, std::span<const Message> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_message);
 }
 
-// Nothing, where the turn's message is the first.
-bool holds_what_is_before(const Conversation& conversation, const Turn& turn, const Making& making) {
-  const std::vector<Message>& held = conversation.thread;
-  return held.size() + 1 == turn.messages.size() && same_thread(held, std::span(turn.messages).first(held.size())) &&
-         made_with(conversation, making);
-}
-
 // And it is the cache that the turn means, of those that say the same.
 bool holds_all_but_last(const Conversation& conversation, const Turn& turn, const Making& making) {
-  return !conversation.thread.empty() && holds_what_is_before(conversation, turn, making) &&
-         (turn.goes_on_from.empty() || conversation.makers == turn.goes_on_from);
-}
-
-// The system's messages are part of the prompt that leads to the first media, whose ids are compared when a question goes on from them.
-bool leads_to_the_first_media(const PreparedContext& prepared, const Turn& turn, const Making& making) {
-  const auto before = std::span(turn.messages).first(turn.messages.size() - 1);
-  return prepared.state.thread.empty() && made_with(prepared.state, making) &&
-         std::all_of(before.begin(), before.end(), [](const Message& message) { return message.role == Role::kSystem; });
+  const std::vector<Message>& held = conversation.thread;
+  return !held.empty() && held.size() + 1 == turn.messages.size() && same_thread(held, std::span(turn.messages).first(held.size())) &&
+         made_with(conversation, making) && (turn.goes_on_from.empty() || conversation.makers == turn.goes_on_from);
 }
 
 // All media of the turn's thread that `prepared` does not stand behind are prepared, and any text since the last of them is read behind it.
@@ -68,12 +55,13 @@ bool has_media_of(const PreparedContext& prepared, const Turn& turn, const Makin
          same_media(prepared, all);
 }
 
+// Nothing was said since but by the system, whose words lead to the first media. Questions that fetch their frames go on from all of the
+// media, and read the text since then again.
 bool prepared_for(const PreparedContext& prepared, const Turn& turn, const Making& making) {
-  if (turn.messages.empty()) return false;
-  // Questions that fetch their frames go on from all of the media, and read the text since then again.
-  if (prepared.is_fetched_from() && has_media_of(prepared, turn, making)) return true;
-  const bool in_its_place = holds_what_is_before(prepared.state, turn, making) || leads_to_the_first_media(prepared, turn, making);
-  return in_its_place && prepared.recipe == turn.recipe && same_media(prepared, turn.messages.back());
+  if (!has_media_of(prepared, turn, making)) return false;
+  const auto since = std::span(turn.messages).subspan(prepared.state.thread.size());
+  return prepared.is_fetched_from() ||
+         std::all_of(since.begin(), since.end() - 1, [](const Message& message) { return message.role == Role::kSystem; });
 }
 
 // A full cache stands for all of the thread but its last answer and question. Which one; size(): none.
@@ -86,22 +74,19 @@ std::size_t full_at(const ConversationStates& states, std::span<const Message> t
   return static_cast<std::size_t>(std::ranges::find_if(states.full, fits) - states.full.begin());
 }
 
+// Null: it goes on from nothing.
+const Conversation* state_of(const ConversationStates& states, const TurnStart& start) {
+  if (const auto* cut = std::get_if<FromCut>(&start)) return cut->state;
+  if (std::holds_alternative<FromCurrent>(start)) return &*states.current;
+  if (std::holds_alternative<FromBeforeLast>(start)) return &*states.before_last;
+  if (const auto* column = std::get_if<FromColumn>(&start)) return &states.columns[column->at].state;
+  if (const auto* full = std::get_if<FromFull>(&start)) return &states.full[full->at];
+  return std::holds_alternative<FromPrepared>(start) ? &states.prepared->state : nullptr;
+}
+
 Conversation fork_of(const ConversationStates& states, const TurnStart& start, const KvShape& shape) {
-  switch (start.from) {
-    case TurnStart::From::kCurrent:
-      return states.current->fork();
-    case TurnStart::From::kBeforeLast:
-      return states.before_last->fork();
-    case TurnStart::From::kColumn:
-      return states.columns[start.at].state.fork();
-    case TurnStart::From::kFull:
-      return states.full[start.at].fork();
-    case TurnStart::From::kPrepared:
-      return states.prepared->state.fork();
-    case TurnStart::From::kNothing:
-      break;
-  }
-  return Conversation(shape);
+  const Conversation* state = state_of(states, start);
+  return state == nullptr ? Conversation(shape) : state->fork();
 }
 
 // The last token of an answer that was cut at its length, of which the caller takes care.
@@ -110,23 +95,55 @@ std::optional<std::int64_t> take_unread(Conversation& conversation) {
   return unread ? std::optional(conversation.answer_ids.back()) : std::nullopt;
 }
 
-}  // namespace
+// Null: there is none.
+const Conversation* cut_answer_of(const ConversationStates& states, const Turn& turn, const Making& making) {
+  const auto fits = [&](const Conversation& state) {
+    const bool by_its_recipe =
+        std::any_of(state.makers.begin(), state.makers.end(), [&](const CacheMaker& maker) { return maker.recipe == turn.recipe; });
+    return state.answer_open && !state.answer_ids.empty() && by_its_recipe &&
+           holds_answer(state, turn.messages, {Role::kAssistant, {TextItem{turn.answer_begun}}, turn.thought_begun}) &&
+           made_with(state, making);
+  };
+  if (begins_anew(turn)) return nullptr;
+  if (states.current && fits(*states.current)) return &*states.current;
+  const auto column = std::find_if(states.columns.begin(), states.columns.end(), [&](const ComparedColumn& c) { return fits(c.state); });
+  return column == states.columns.end() ? nullptr : &column->state;
+}
 
-TurnStart start_of(const ConversationStates& states, const Turn& turn, const LoadedModel& model) {
+// Of a new answer, whatever the turn's prompt has before the prepared media.
+TurnStart start_of_thread(const ConversationStates& states, const Turn& turn, const LoadedModel& model) {
   // Before the first answer no question has made anything be dropped that a guard could bring back.
   const bool later = std::any_of(turn.messages.begin(), turn.messages.end(), [](const Message& m) { return m.role == Role::kAssistant; });
   const bool reads_again = later && (turn.guard == Guard::kPrefill || turn.guard == Guard::kRam);
   const Making making = making_of(turn, *model.network);
   const auto goes_on_from_prepared = [&] { return goes_on({model, turn.messages, turn.prompt, states.prepared->state}); };
-  if (!reads_again && states.prepared && prepared_for(*states.prepared, turn, making) && goes_on_from_prepared())
-    return {TurnStart::From::kPrepared, 0};
+  if (!reads_again && states.prepared && prepared_for(*states.prepared, turn, making) && goes_on_from_prepared()) return FromPrepared();
   const TurnStart start = start_without_prepared(states, turn, model);
-  const bool media_prepared = start.rewritten && !reads_again && states.prepared && has_media_of(*states.prepared, turn, making);
-  return media_prepared && goes_on_from_prepared() ? TurnStart{TurnStart::From::kPrepared, 0, true} : start;
+  const bool media_prepared = is_rewritten(start) && !reads_again && states.prepared && has_media_of(*states.prepared, turn, making);
+  return media_prepared && goes_on_from_prepared() ? FromPrepared{true} : start;
+}
+
+}  // namespace
+
+bool is_rewritten(const TurnStart& start) {
+  const auto* prepared = std::get_if<FromPrepared>(&start);
+  const auto* nothing = std::get_if<FromNothing>(&start);
+  return (prepared != nullptr && prepared->rewritten) || (nothing != nullptr && nothing->rewritten);
+}
+
+TurnStart start_of(const ConversationStates& states, const Turn& turn, const LoadedModel& model) {
+  if (const Conversation* cut = cut_answer_of(states, turn, making_of(turn, *model.network))) return FromCut{cut};
+  const TurnStart start = start_of_thread(states, turn, model);
+  if (!std::holds_alternative<FromPrepared>(start)) return start;
+  const ThreadToRead thread{model, turn.messages, turn.prompt, states.prepared->state};
+  return goes_on_behind(thread, states.prepared->read()) ? start : start_without_prepared(states, turn, model);
+}
+
+bool follows_watched(const ConversationStates& states, const Turn& turn, const LoadedModel& model) {
+  return states.watched && std::holds_alternative<FromPrepared>(start_of_thread(states, turn, model));
 }
 
 TurnStart start_without_prepared(const ConversationStates& states, const Turn& turn, const LoadedModel& model) {
-  using From = TurnStart::From;
   const Making making = making_of(turn, *model.network);
   bool rewritten = false;
   const auto can_go_on = [&](const Conversation& state) {
@@ -134,23 +151,22 @@ TurnStart start_without_prepared(const ConversationStates& states, const Turn& t
     rewritten = rewritten || !can;
     return can;
   };
-  if (turn.guard == Guard::kPrefill) return {};
+  if (turn.guard == Guard::kPrefill) return FromNothing();
   if (turn.guard == Guard::kRam) {
     const std::size_t at = full_at(states, turn.messages, making);
-    if (at < states.full.size() && can_go_on(states.full[at])) return {From::kFull, at};
-    return {From::kNothing, 0, rewritten};
+    if (at < states.full.size() && can_go_on(states.full[at])) return FromFull{at};
+    return FromNothing{rewritten};
   }
   const auto follows = [&](const Conversation& state) { return holds_all_but_last(state, turn, making) && can_go_on(state); };
-  if (states.current && follows(*states.current)) return {From::kCurrent, 0};
-  if (states.before_last && follows(*states.before_last)) return {From::kBeforeLast, 0};
-  TurnStart found;
+  if (states.current && follows(*states.current)) return FromCurrent();
+  if (states.before_last && follows(*states.before_last)) return FromBeforeLast();
+  std::optional<FromColumn> found;
   for (std::size_t i = 0; i < states.columns.size(); ++i) {
     if (!follows(states.columns[i].state)) continue;
-    if (found.from == From::kNothing) found = {From::kColumn, i};
-    if (states.columns[i].recipe == turn.recipe) return {From::kColumn, i};
+    if (states.columns[i].recipe == turn.recipe) return FromColumn{i};
+    if (!found) found = FromColumn{i};
   }
-  found.rewritten = found.from == From::kNothing && rewritten;
-  return found;
+  return found ? TurnStart(*found) : FromNothing{rewritten};
 }
 
 Conversation fork_start(const ConversationStates& states, const TurnStart& start, const VisionLanguageModel& network,
@@ -168,27 +184,17 @@ Conversation foreseen_start(const ConversationStates& states, const TurnStart& s
 }
 
 void keep_turn(ConversationStates& states, const TurnStart& start, Conversation answered) {
-  switch (start.from) {
-    case TurnStart::From::kCurrent:
-      states.before_last = std::move(states.current);
-      break;
-    case TurnStart::From::kBeforeLast:
-      break;
-    case TurnStart::From::kColumn:
-      states.before_last = std::move(states.columns[start.at].state);
-      break;
-    case TurnStart::From::kPrepared:
-      // The state that the media were read after, for the same question under another recipe.
-      if (states.current && same_thread(states.current->thread, states.prepared->state.thread)) {
-        states.before_last = std::move(states.current);
-      } else if (states.before_last && !same_thread(states.before_last->thread, states.prepared->state.thread)) {
-        states.before_last.reset();
-      }
-      break;
-    case TurnStart::From::kFull:
-    case TurnStart::From::kNothing:
-      states.before_last.reset();
-      break;
+  const auto after_media = [&](const std::optional<Conversation>& state) {
+    return state && same_thread(state->thread, states.prepared->state.thread);
+  };
+  if (const auto* column = std::get_if<FromColumn>(&start)) {
+    states.before_last = std::move(states.columns[column->at].state);
+  } else if (std::holds_alternative<FromCurrent>(start) || (std::holds_alternative<FromPrepared>(start) && after_media(states.current))) {
+    // Behind prepared media: the state that they were read after, for the same question under another recipe.
+    states.before_last = std::move(states.current);
+  } else if (!std::holds_alternative<FromCut>(start) && !std::holds_alternative<FromBeforeLast>(start) &&
+             !(std::holds_alternative<FromPrepared>(start) && after_media(states.before_last))) {
+    states.before_last.reset();
   }
   states.current = std::move(answered);
   states.columns.clear();
@@ -201,20 +207,6 @@ void keep_full(ConversationStates& states, Conversation full) {
   if (before < states.full.size()) kept.push_back(std::move(states.full[before]));
   kept.push_back(std::move(full));
   states.full = std::move(kept);
-}
-
-const Conversation* cut_answer_of(const ConversationStates& states, const Turn& turn, const VisionLanguageModel& network) {
-  const auto fits = [&](const Conversation& state) {
-    const bool by_its_recipe =
-        std::any_of(state.makers.begin(), state.makers.end(), [&](const CacheMaker& maker) { return maker.recipe == turn.recipe; });
-    return state.answer_open && !state.answer_ids.empty() && by_its_recipe &&
-           holds_answer(state, turn.messages, {Role::kAssistant, {TextItem{turn.answer_begun}}, turn.thought_begun}) &&
-           made_with(state, making_of(turn, network));
-  };
-  if (begins_anew(turn)) return nullptr;
-  if (states.current && fits(*states.current)) return &*states.current;
-  const auto column = std::find_if(states.columns.begin(), states.columns.end(), [&](const ComparedColumn& c) { return fits(c.state); });
-  return column == states.columns.end() ? nullptr : &column->state;
 }
 
 bool holds_answer(const Conversation& conversation, std::span<const Message> thread, const Message& answer) {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <string>
+#include <variant>
 #include <vector>
 
 #include "engine/generation/context/loaded_model.h"
@@ -42,22 +42,42 @@ struct ConversationStates {
   std::vector<CompressionNote> told;        // notes given once per conversation, already given
 };
 
-struct TurnStart {
-  enum class From : int { kNothing = 1, kCurrent = 2, kBeforeLast = 3, kColumn = 4, kFull = 5, kPrepared = 6 };
-  From from = From::kNothing;
-  std::size_t at = 0;  // of columns, or of full
-  // A state holds the earlier messages, but the template now renders them differently: they are prefilled again.
+// What a turn goes on from. rewritten: a state holds the earlier messages, but the template now renders them differently: they, or all text
+// behind the prepared media, are prefilled again.
+struct FromNothing {
   bool rewritten = false;
 };
+struct FromCut {
+  const Conversation* state = nullptr;  // ends with the answer that is continued, but for its last token
+};
+struct FromCurrent {};
+struct FromBeforeLast {};
+struct FromColumn {
+  std::size_t at = 0;
+};
+struct FromFull {
+  std::size_t at = 0;
+};
+struct FromPrepared {
+  bool rewritten = false;
+};
+using TurnStart = std::variant<FromNothing, FromCut, FromCurrent, FromBeforeLast, FromColumn, FromFull, FromPrepared>;
+bool is_rewritten(const TurnStart& start);
 
-// Selects the state that holds the turn's thread without its last message. Guard prefill selects none, guard ram the full cache (without
-// the last answer). A state must have been made with the same pins, because compression has dropped what was not pinned then, and with the
-// recipe's KV cache dtype (storage_of()). Among states with equal text it must be the one that Turn::goes_on_from names; if that is empty,
-// the recipe's own column is preferred. Media prepared for the turn's recipe come first; under guards prefill and ram only for the thread's
-// first question. A state cannot be continued if the chat template now renders its beginning differently (thread_text.h). If the thread's
-// only media were prepared, they are still used, and all later text is prefilled again.
+// What a turn (as_run()) goes on from, the same for its plan, its run and its score. A turn that continues an answer: the state that ends
+// with it, of the same recipe. Any other: the state that holds the thread without its last message. Guard prefill selects none, guard ram
+// the full cache (without the last answer). A state must have been made with the same pins, because compression has dropped what was not
+// pinned then, and with the recipe's KV cache dtype (storage_of()). Among states with equal text it must be the one that
+// Turn::goes_on_from names; if that is empty, the recipe's own column is preferred. Media prepared for the turn's recipe come first, if its
+// prompt begins with what was read of them; under guards prefill and ram only for the thread's first question. A state cannot be continued
+// if the chat template now renders its beginning differently (thread_text.h). If the thread's only media were prepared, they are still
+// used, and all later text is prefilled again. Errors: Exception (a template that fails).
 TurnStart start_of(const ConversationStates& states, const Turn& turn, const LoadedModel& model);
+// The same of a turn whose last media are to be read anew.
 TurnStart start_without_prepared(const ConversationStates& states, const Turn& turn, const LoadedModel& model);
+// True if more frames of the turn's source can be read after those so far.
+bool follows_watched(const ConversationStates& states, const Turn& turn, const LoadedModel& model);
+
 // A fork of it, or an empty conversation, for a new question. Decodes the pending last token of an answer that reached its length. A full
 // cache stays in host memory. For prepared media: a fork of their state. recipe: of the new question, for its KV cache dtype.
 Conversation fork_start(const ConversationStates& states, const TurnStart& start, const VisionLanguageModel& network,
@@ -70,10 +90,6 @@ void keep_turn(ConversationStates& states, const TurnStart& start, Conversation 
 
 // Moves `full` to host memory and keeps it, and its predecessor of the same thread.
 void keep_full(ConversationStates& states, Conversation full);
-
-// The state that holds the turn's thread and the interrupted answer to continue (Turn::answer_begun), made with the same pins and the
-// recipe's KV cache dtype. Only that answer's last token is not cached. Returns null if there is none.
-const Conversation* cut_answer_of(const ConversationStates& states, const Turn& turn, const VisionLanguageModel& network);
 
 // True if the conversation holds exactly this thread, then this answer.
 bool holds_answer(const Conversation& conversation, std::span<const Message> thread, const Message& answer);

@@ -174,15 +174,13 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
   return segment;
 }
 
-// For a turn whose media are prepared: its question, read behind them. None: it goes on otherwise than they were prepared for.
-std::optional<ForeseenSegment> foresee_question(const RequestContext& context, const Turn& turn, const PreparedContext& prepared,
-                                                Conversation& working) {
-  const auto question = question_segment(context, turn, prepared.read(), working);
-  if (!question) return std::nullopt;
+// For a turn whose media are prepared: its question, read behind them.
+ForeseenSegment foresee_question(const RequestContext& context, const Turn& turn, const PreparedContext& prepared, Conversation& working) {
+  const TurnSegment question = question_segment(context, turn, prepared.read(), working);
   ForeseenSegment segment;
-  segment.tokens = question->tokens;
-  segment.longest_position = question->next_position;
-  segment.work = question->work;
+  segment.tokens = question.tokens;
+  segment.longest_position = question.next_position;
+  segment.work = question.work;
   return segment;
 }
 
@@ -195,6 +193,31 @@ std::int64_t work_bytes(const ModelInfo& model, const KvShape& shape, std::int64
 // Bytes that a token brings into the first layer.
 std::int64_t embedding_bytes(const TextDecoder& text) { return static_cast<std::int64_t>(text.embed(at::zeros({1}, at::kLong)).nbytes()); }
 
+// What is known before anything is read.
+Planned begun_plan(const RequestContext& context, const Turn& turn, const KvShape& shape) {
+  Planned planned;
+  planned.tokens.generated = turn.sampling.needed_tokens();
+  planned.kv_bytes_per_token = shape.token_bytes();
+  planned.state_bytes = shape.state_bytes();
+  planned.context_tokens = context.network().info().context_tokens;
+  planned.free_bytes = free_memory_bytes(shape.device.is_cuda() ? MemoryOf::kGpu : MemoryOf::kMachine);
+  planned.expected_per_token_ms = context.model.speed.ms_per_generated_token;
+  return planned;
+}
+
+// Nothing is read but the cut answer's last token.
+Planned plan_where_cut(const RequestContext& context, const Turn& turn, const Conversation& cut) {
+  const KvShape& shape = cut.cache.shape();
+  Planned planned = begun_plan(context, turn, shape);
+  planned.kv_bytes_full = shape.full_bytes(cut.full_tokens());
+  planned.kv_bytes_after_event = cut.cache.bytes_in_use();
+  planned.peak_bytes = cut.cache.bytes_allocated();
+  planned.fits_context = cut.next_position + 1 + planned.tokens.generated <= planned.context_tokens;
+  planned.fits_memory = planned.free_bytes == 0 || planned.tokens.generated * shape.token_bytes() <= planned.free_bytes;
+  planned.goes_on_from = cut.makers;
+  return planned;
+}
+
 }  // namespace
 
 Planned plan_turn(const RequestContext& context, const Turn& asked, const ConversationStates& states) {
@@ -204,16 +227,13 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   const KvShape shape = cache_shape(context.network(), turn.recipe);
   const Recipe recipe = recipe_for(turn.recipe, info);
   const TurnStart start = start_of(states, turn, context.model);
+  if (const auto* cut = std::get_if<FromCut>(&start)) return plan_where_cut(context, turn, *cut->state);
   Conversation working = foreseen_start(states, start, context.network(), turn.recipe);
-  std::optional<ForeseenSegment> question;
-  if (start.from == TurnStart::From::kPrepared) {
-    question = foresee_question(context, turn, *states.prepared, working);
-    if (!question) working = foreseen_start(states, start_without_prepared(states, turn, context.model), context.network(), turn.recipe);
-  }
   const CacheMakers goes_on_from = working.makers;
-  const bool prepared = question.has_value();  // the rest is the question
+  const bool prepared = std::holds_alternative<FromPrepared>(start);  // the rest is the question
   const bool fetches = prepared && recipe.retrieves();
-  const ForeseenSegment segment = prepared ? *std::move(question) : foresee(context, turn, recipe, working);
+  const ForeseenSegment segment =
+      prepared ? foresee_question(context, turn, *states.prepared, working) : foresee(context, turn, recipe, working);
   const SegmentTokens judged = fetches ? states.prepared->tokens : judged_tokens(recipe, segment.tokens);
   SegmentCompression compression(recipe, judged, info, working);
   const LayerSlots slots =
@@ -227,18 +247,14 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   if (slots.by_second_pass && layer_by_layer) twice = foresee_twice(working.cache, slots);
   const bool reads_twice = twice && recipe.reads_twice();
 
-  Planned planned;
+  Planned planned = begun_plan(context, turn, shape);
   planned.tokens = segment.tokens.counts();
   planned.tokens.generated = turn.sampling.needed_tokens();
   planned.kv_bytes_full = shape.full_bytes(working.full_tokens() + segment.pruned + (slots.after_first_token ? 1 : 0));
-  planned.kv_bytes_per_token = shape.token_bytes();
   planned.kv_bytes_after_event = once.slots * shape.slot_bytes();
-  planned.state_bytes = shape.state_bytes();
 
-  planned.context_tokens = info.context_tokens;
   // Asked twice, as prepare_segment() does: before a video is decoded, and with what reaches the decoder.
   planned.fits_context = segment.longest_position + turn.sampling.needed_tokens() <= info.context_tokens;
-  planned.free_bytes = free_memory_bytes(shape.device.is_cuda() ? MemoryOf::kGpu : MemoryOf::kMachine);
   const std::int64_t answer = turn.sampling.needed_tokens() * shape.token_bytes();
   const std::int64_t embeddings = segment.tokens.size() * embedding_bytes(context.network().text());  // that the second pass begins with
   const auto way = [&](const ForeseenCache& cache, bool two_passes) {
@@ -258,7 +274,6 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   planned.fits_memory = asked_for.fits_memory;
   planned.expected_ms = asked_for.expected_ms;
   if (twice && !reads_twice && twice->peak_blocks < once.peak_blocks) planned.twice = way(*twice, true);
-  planned.expected_per_token_ms = context.model.speed.ms_per_generated_token;
   planned.goes_on_from = goes_on_from;
   return planned;
 }

@@ -34,7 +34,7 @@ std::vector<ComparedTurn> turns_of(const Compare& compare, const LoadedModel& mo
     Recipe recipe = recipe_for(spec, model.network->info());
     ComparedTurn asked{column_turn(compare, spec), std::move(recipe), {}, nullptr};
     if (asked.recipe.shares_prefill()) asked.shared = sharing++;
-    if (start_of(states, asked.turn, model).from == TurnStart::From::kPrepared) asked.prepared = &*states.prepared;
+    if (std::holds_alternative<FromPrepared>(start_of(states, asked.turn, model))) asked.prepared = &*states.prepared;
     turns.push_back(std::move(asked));
   }
   return turns;

@@ -19,13 +19,13 @@ Prepared run_prepare(const RequestContext& context, const Turn& asked, Conversat
     throw Exception(ErrorCode::kInvalidArgument, "", "there is nothing to prepare: the message has no images or videos");
   }
   const Stopwatch watch;
-  const Turn turn = as_run(asked);
+  const Turn turn = as_asked(asked);
   const ModelInfo& info = context.network().info();
   const Recipe recipe = recipe_for(turn.recipe, info);
-  bool compressed = start_of(states, turn, context.model).from == TurnStart::From::kPrepared;
+  const TurnStart start = start_of(states, turn, context.model);
+  bool compressed = std::holds_alternative<FromPrepared>(start);
   if (!compressed) {
-    Conversation start = fork_start(states, start_without_prepared(states, turn, context.model), context.network(), turn.recipe);
-    BegunTurn begun = begin_turn(context, turn, &recipe, std::move(start));
+    BegunTurn begun = begin_turn(context, turn, &recipe, fork_start(states, start, context.network(), turn.recipe));
     if (auto prepared = prepare_context(context, turn, recipe, begun)) {
       states.prepared = std::move(prepared);
       compressed = true;

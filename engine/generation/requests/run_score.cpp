@@ -38,7 +38,7 @@ AskedAnswer find_answer(const LoadedModel& model, const Turn& turn, const Score&
   AskedAnswer asked;
   if (current) asked.tokens = states.current->answer_ids;
   const TurnStart start = start_of(states, turn, model);
-  const bool remembered = current && start.from != TurnStart::From::kNothing;
+  const bool remembered = current && !std::holds_alternative<FromNothing>(start);
   if (!score.ended || remembered || !follows_an_answer(turn)) asked.start = start;
   return asked;
 }
@@ -53,12 +53,12 @@ std::vector<std::int64_t> encoded(const LoadedModel& model, const Score& score, 
 
 Scored run_score(const RequestContext& context, const Score& score, const ConversationStates& states) {
   require_question(score.turn.messages);
-  Turn turn = as_run(score.turn);
+  Turn turn = as_asked(score.turn);
   AskedAnswer asked = find_answer(context.model, turn, score, states);
   turn.sampling.max_new_tokens =
       static_cast<int>(std::ssize(asked.tokens ? *asked.tokens : encoded(context.model, score, ThoughtStart::kUnsaid)));
   const Recipe recipe = recipe_for(turn.recipe, context.network().info());
-  const bool one_prefill = asked.start && asked.start->from == TurnStart::From::kNothing && recipe.shares_prefill();
+  const bool one_prefill = asked.start && std::holds_alternative<FromNothing>(*asked.start) && recipe.shares_prefill();
   std::vector<const Recipe*> sharing;
   if (one_prefill) sharing.push_back(&recipe);
   Conversation empty(context.network().text().kv_shape());
@@ -71,7 +71,7 @@ Scored run_score(const RequestContext& context, const Score& score, const Conver
   const auto own = [&]() -> std::optional<AnswerStart> {
     if (!asked.start) return std::nullopt;
     if (one_prefill) return whole.ready_fork(0, first, context.emit).start;
-    if (std::optional<ReadyTurn> ready = ready_if_prepared(context, turn, states, *asked.start)) return std::move(ready->start);
+    if (std::holds_alternative<FromPrepared>(*asked.start)) return ready_prepared_turn(context, turn, *states.prepared).start;
     Conversation start = fork_start(states, *asked.start, context.network(), turn.recipe);
     return ready_single_turn(context, turn, recipe, std::move(start), first).start;
   };

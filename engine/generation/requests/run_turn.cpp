@@ -49,12 +49,11 @@ Turn as_run(const Turn& turn) {
   return run;
 }
 
-std::optional<ReadyTurn> ready_if_prepared(const RequestContext& context, const Turn& turn, const ConversationStates& states,
-                                           TurnStart& start) {
-  if (start.from != TurnStart::From::kPrepared) return std::nullopt;
-  std::optional<ReadyTurn> ready = ready_prepared_turn(context, turn, *states.prepared);
-  if (!ready) start = start_without_prepared(states, turn, context.model);
-  return ready;
+Turn as_asked(const Turn& turn) {
+  Turn asked = as_run(turn);
+  asked.answer_begun.clear();
+  asked.thought_begun.clear();
+  return asked;
 }
 
 Compaction compaction_of(const Turn& turn) { return turn.guard == Guard::kRam ? Compaction::kAfterTheLast : Compaction::kLayerByLayer; }
@@ -89,11 +88,9 @@ ReadyTurn ready_where_cut(const RequestContext& context, const Turn& turn, const
 
 // The prefill's observers are gone afterwards. Media that are compressed before the question stay prepared for others.
 StartedTurn get_ready(const RequestContext& context, const Turn& turn, ConversationStates& states) {
-  // The state from which the question can be asked again stays where it is.
-  if (const Conversation* cut = cut_answer_of(states, turn, context.network()))
-    return {ready_where_cut(context, turn, *cut), {TurnStart::From::kBeforeLast, 0}, {}};
-  TurnStart start = start_of(states, turn, context.model);
-  if (auto ready = ready_if_prepared(context, turn, states, start)) return {*std::move(ready), start, {}};
+  const TurnStart start = start_of(states, turn, context.model);
+  if (const auto* cut = std::get_if<FromCut>(&start)) return {ready_where_cut(context, turn, *cut->state), start, {}};
+  if (std::holds_alternative<FromPrepared>(start)) return {ready_prepared_turn(context, turn, *states.prepared), start, {}};
   const Recipe recipe = recipe_for(turn.recipe, context.network().info());
   BegunTurn begun = begin_turn(context, turn, &recipe, fork_start(states, start, context.network(), turn.recipe));
   if (auto prepared = prepare_context(context, turn, recipe, begun)) {
@@ -121,7 +118,7 @@ void begin_answer(const RequestContext& context, const Turn& turn, AnswerStart& 
 std::vector<CompressionNote> untold(const RequestContext& context, const Turn& turn, const TurnStart& start,
                                     const ConversationStates& states) {
   std::vector<CompressionNote> notes;
-  if (start.rewritten) notes.push_back(CompressionNote::kThreadReadAgain);
+  if (is_rewritten(start)) notes.push_back(CompressionNote::kThreadReadAgain);
   if (system_joins_question(context.model, turn.messages)) notes.push_back(CompressionNote::kSystemJoinsQuestion);
   std::erase_if(notes, [&](CompressionNote note) { return std::ranges::find(states.told, note) != states.told.end(); });
   return notes;

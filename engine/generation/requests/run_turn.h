@@ -6,7 +6,6 @@
 // it for the new question. Used by engine/api. Errors: Exception. Engine thread only.
 #pragma once
 
-#include <optional>
 #include <span>
 
 #include "engine/generation/context/request_context.h"
@@ -23,10 +22,8 @@ void require_question(std::span<const Message> thread);
 // The turn with its guard applied: guard ram compresses the whole cache, guard alone drops earlier questions and answers.
 Turn as_run(const Turn& turn);
 
-// If the turn starts from prepared media: its prefilled question. Otherwise, or if its prompt does not continue the prepared one, returns
-// nullopt and sets `start` to the other state.
-std::optional<ReadyTurn> ready_if_prepared(const RequestContext& context, const Turn& turn, const ConversationStates& states,
-                                           TurnStart& start);
+// The same for a request that gives no answer: without the beginning of one.
+Turn as_asked(const Turn& turn);
 
 // Guard ram keeps the whole segment uncompressed beside what it compresses.
 Compaction compaction_of(const Turn& turn);

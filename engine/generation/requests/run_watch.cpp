@@ -234,7 +234,7 @@ class Watcher {
 Watched run_watch(const RequestContext& context, const WatchClip& clip, ConversationStates& states) {
   require_question(clip.turn.messages);
   const Stopwatch watch;
-  const Turn turn = as_run(clip.turn);
+  const Turn turn = as_asked(clip.turn);
   const Recipe recipe = recipe_for(turn.recipe, context.network().info());
   require_watchable(clip, recipe);
   Watcher watcher(context, turn, recipe);
@@ -242,8 +242,7 @@ Watched run_watch(const RequestContext& context, const WatchClip& clip, Conversa
     Conversation start = fork_start(states, start_without_prepared(states, turn, context.model), context.network(), turn.recipe);
     watcher.begin(std::move(start), clip.frames.front().asked_s);
   } else {
-    const bool known = states.watched && start_of(states, turn, context.model).from == TurnStart::From::kPrepared;
-    if (!known)
+    if (!follows_watched(states, turn, context.model))
       refuse(ErrorCode::kInvalidArgument, source_of(turn).path, "nothing has been seen of this source that the clip could go on from");
     watcher.go_on(*states.prepared, *states.watched);
   }

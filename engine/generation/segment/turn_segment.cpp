@@ -118,6 +118,12 @@ std::string smaller(const Turn& turn) {
          "a shorter answer";
 }
 
+// The prompt has a question behind all of the media.
+bool begins_with(const PromptSegment& prompt, const MediaRead& read) {
+  return prompt.media_at.size() == read.media.size() && prompt.token_ids.size() > read.ids_to_media.size() &&
+         std::equal(read.ids_to_media.begin(), read.ids_to_media.end(), prompt.token_ids.begin());
+}
+
 }  // namespace
 
 void require_context(const RequestContext& context, const Turn& turn, std::int64_t next_position) {
@@ -191,16 +197,17 @@ TurnSegment segment_before_media(const RequestContext& context, const PromptSegm
   return segment;
 }
 
-std::optional<TurnSegment> question_segment(const RequestContext& context, const Turn& turn, const MediaRead& read, Conversation& working) {
+bool goes_on_behind(const ThreadToRead& thread, const MediaRead& read) {
+  return goes_on(thread) && begins_with(build_prompt(thread, prompt_media(read.media)), read);
+}
+
+TurnSegment question_segment(const RequestContext& context, const Turn& turn, const MediaRead& read, Conversation& working) {
   const VisionLanguageModel& network = context.network();
   const ThreadToRead thread{context.model, turn.messages, turn.prompt, working};
   const PromptMedia media = prompt_media(read.media);
   const PromptSegment prompt = build_prompt(thread, media);
+  require(begins_with(prompt, read), "question_segment: another turn's media");
   const std::size_t known = read.ids_to_media.size();
-  if (prompt.media_at.size() != read.media.size() || prompt.token_ids.size() <= known ||
-      !std::equal(read.ids_to_media.begin(), read.ids_to_media.end(), prompt.token_ids.begin())) {
-    return std::nullopt;
-  }
   Assembly assembly(network.text(), prompt, working);
   if (read.closing != nullptr && !read.closing->origins.empty()) {
     const EncodedMedium closing{*read.closing, std::vector<bool>(read.closing->origins.size(), false)};

@@ -67,7 +67,11 @@ struct MediaRead {
   bool wants_words = false;                // of questions about them: TurnSegment::words
 };
 
-// The question about media that `working` holds. nullopt if this turn's prompt begins differently. Errors: Exception.
-std::optional<TurnSegment> question_segment(const RequestContext& context, const Turn& turn, const MediaRead& read, Conversation& working);
+// True if the thread's prompt begins with what was read of the media. thread.held: the conversation that has read them. Errors: Exception
+// (a template that fails).
+bool goes_on_behind(const ThreadToRead& thread, const MediaRead& read);
+
+// The question about media that `working` holds. Requires that the turn's thread goes on behind them. Errors: Exception.
+TurnSegment question_segment(const RequestContext& context, const Turn& turn, const MediaRead& read, Conversation& working);
 
 }  // namespace winnow

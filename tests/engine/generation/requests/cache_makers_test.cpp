@@ -16,10 +16,6 @@ class CacheMakersTest : public TinyModel {
     EXPECT_TRUE(events.last<CacheReport>());
     return events.last<CacheReport>() ? events.last<CacheReport>()->makers : CacheMakers();
   }
-  Turn under(Turn turn, const std::string& method, double share) {
-    turn.recipe = ask("image", method, share).recipe;
-    return turn;
-  }
   // The second question of a thread, going on from what its first answer said of itself.
   static Turn next(const Turn& first, const EventRecorder& answered, const std::string& question) {
     Turn turn = follow_up(first, finished(answered).answer, question);
@@ -33,28 +29,12 @@ class CacheMakersTest : public TinyModel {
   }
 };
 
-TEST_F(CacheMakersTest, AMethodChosenLaterDoesNotMakeTheOldCache) {
-  const Turn first = ask("image", "self-study", 0.3);
-  const EventRecorder one = run(first);
-  EXPECT_EQ(told(one), (CacheMakers{maker("self-study", 0.3, true)}));
-  const Turn second = under(next(first, one, "How many squares are there?"), "snapkv", 0.5);
-  EXPECT_EQ(planned(second), told(one));
-  const EventRecorder two = run(second);
-  EXPECT_EQ(told(two), (CacheMakers{maker("self-study", 0.3, true), maker("snapkv", 0.5, false)}));
-  EXPECT_EQ(finished(two).figures.tokens.visual, 0) << "the image is in the cache";
-  // Read again, it is the later method's.
-  Turn again = second;
-  again.guard = Guard::kPrefill;
-  EXPECT_TRUE(planned(again).empty());
-  const EventRecorder read = run(again);
-  EXPECT_EQ(told(read), (CacheMakers{maker("snapkv", 0.5, true)}));
-  EXPECT_GT(finished(read).figures.tokens.visual, 0);
-}
-
 TEST_F(CacheMakersTest, AMethodThatChoosesAmongAllSlotsHasASayInWhatIsAttached) {
   const Turn first = ask("video", "self-study", 0.3, 12);
   const EventRecorder one = run(first);
-  const EventRecorder two = run(under(next(first, one, "How many squares are there?"), "h2o", 0.5));
+  Turn second = next(first, one, "How many squares are there?");
+  second.recipe = ask("image", "h2o", 0.5).recipe;
+  const EventRecorder two = run(second);
   ASSERT_EQ(told(two).size(), 2U);
   EXPECT_TRUE(told(two).back().attached) << "it removes what the first one kept";
 }
@@ -64,23 +44,6 @@ TEST_F(CacheMakersTest, WhatIsPreparedSaysWho) {
   EXPECT_EQ(told(run(Prepare{turn})), (CacheMakers{maker("self-study", 0.3, true)}));
   EXPECT_EQ(planned(turn), (CacheMakers{maker("self-study", 0.3, true)}));
   EXPECT_EQ(told(run(turn)), (CacheMakers{maker("self-study", 0.3, true)}));
-}
-
-TEST_F(CacheMakersTest, AKeptFileKnowsThem) {
-  const test::ScratchFolder folder;
-  const std::string path = folder.file("7.safetensors");
-  const Turn first = ask("image", "self-study", 0.3);
-  const EventRecorder one = run(first);
-  const Turn second = under(next(first, one, "How many squares are there?"), "snapkv", 0.5);
-  const EventRecorder two = run(second);
-  ASSERT_TRUE(run(SaveConversation{7, path, "m"}).last<Saved>());
-  run(ForgetConversation{7});
-  ASSERT_TRUE(run(LoadConversation{7, path, "m"}).last<Restored>());
-  const Turn third = next(second, two, "And how many circles?");
-  EXPECT_EQ(planned(third), told(two));
-  const EventRecorder three = run(third);
-  EXPECT_EQ(told(three), told(two));
-  EXPECT_EQ(finished(three).figures.tokens.visual, 0);
 }
 
 TEST_F(CacheMakersTest, TheFirstWordIsCountedFromWhenItWasAsked) {

@@ -300,26 +300,15 @@ TEST_F(Comparisons, AnAnswerThatIsUsedGoesOnFromItsColumn) {
   const Turn second = follow_up(first, one.answer, "How many squares are there?");
   const Finished two = finished(run(second));
 
-  const std::unique_ptr<Engine> other = make_engine(&opener_);
-  EventRecorder events;
-  LoadModel load;
-  load.folder = golden_.model_folder();
-  load.format = WeightFormat::kFp32;
-  other->handle({1, load}, events, InterruptToken());
-  RecipeSpec full = first.recipe;
-  full.method = "full";
-  full.retention = 1.0;
-  other->handle({2, compare_of(first, {full, first.recipe})}, events, InterruptToken());
+  run(ForgetConversation{7});
+  const EventRecorder events = run(compare_of(first, {ask("image", "full", 1.0).recipe, first.recipe}));
   ASSERT_EQ(text_of(events, 1), one.answer);
-  EventRecorder continued;
-  other->handle({3, second}, continued, InterruptToken());
-  EXPECT_EQ(finished(continued).answer, two.answer);
-  EXPECT_EQ(finished(continued).figures.tokens.visual, 0) << "the image is in the column's cache";
-  EXPECT_EQ(finished(continued).figures.kv_bytes.end, two.figures.kv_bytes.end);
-  EventRecorder again;
-  other->handle({4, second}, again, InterruptToken());
-  EXPECT_EQ(finished(again).answer, two.answer);
-  EXPECT_EQ(finished(again).figures.tokens.visual, 0);
+  for (const char* const time : {"at once", "again"}) {
+    const Finished continued = finished(run(second));
+    EXPECT_EQ(continued.answer, two.answer) << time;
+    EXPECT_EQ(continued.figures.tokens.visual, 0) << time << ": the image is in the column's cache";
+    EXPECT_EQ(continued.figures.kv_bytes.end, two.figures.kv_bytes.end) << time;
+  }
 }
 
 TEST_F(Comparisons, StopEndsTheColumnAndLeavesOutTheRest) {

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "tests/engine/generation/tiny_model.h"
-#include "tests/support/scratch_folder.h"
 
 namespace winnow::testing {
 namespace {
@@ -113,23 +112,6 @@ TEST_F(ContinuedAnswer, FromItsTextWhereTheCacheIsGone) {
   }
 }
 
-TEST_F(ContinuedAnswer, IsPartOfTheThreadAndCanBeAskedForAgain) {
-  const Turn first = ask("image", "snapkv", 0.5, 4);
-  const Turn second = follow_up(first, finished(run(first)).answer, "And now?");
-  const Finished cut = finished(run(second));
-  ASSERT_EQ(cut.reason, StopReason::kLength);
-  const Finished more = finished(run(continued(second, cut.answer, 4)));
-  const Finished third = finished(run(follow_up(second, cut.answer + more.answer, "And then?")));
-  EXPECT_LT(third.figures.tokens.prompt, 40) << "only what is new is read";
-  run(ForgetConversation{7});
-  run(first);
-  run(second);
-  run(continued(second, cut.answer, 4));
-  const Finished again = finished(run(second));
-  EXPECT_EQ(again.figures.tokens.prompt, cut.figures.tokens.prompt) << "from before the question, not from nothing";
-  EXPECT_EQ(again.answer, cut.answer);
-}
-
 // An answer that came to its own end has nothing that its cache lacks: what follows is written behind its text.
 TEST_F(ContinuedAnswer, OfAWholeAnswerGoesOnBehindItsText) {
   Turn turn = ask("text", "full", 1.0, 8);
@@ -151,20 +133,6 @@ TEST_F(ContinuedAnswer, HasToFitIntoTheContext) {
   ASSERT_TRUE(events.last<Failed>());
   EXPECT_EQ(events.last<Failed>()->error.code, ErrorCode::kContextFull);
   EXPECT_EQ(finished(run(continued(turn, cut.answer, 4))).figures.tokens.prompt, 0) << "the cut answer is as it was";
-}
-
-TEST_F(ContinuedAnswer, GoesOnFromAKeptFile) {
-  const test::ScratchFolder scratch;
-  const std::string file = scratch.path() + "/kept.safetensors";
-  const Turn turn = ask("image", "snapkv", 0.5, 5);
-  const Finished cut = finished(run(turn));
-  run(SaveConversation{7, file, "tiny"});
-  const Finished here = finished(run(continued(turn, cut.answer, 6)));
-  run(ForgetConversation{7});
-  ASSERT_TRUE(run(LoadConversation{7, file, "tiny"}).last<Restored>());
-  const Finished there = finished(run(continued(turn, cut.answer, 6)));
-  EXPECT_EQ(there.figures.tokens.prompt, 0);
-  EXPECT_EQ(there.answer, here.answer);
 }
 
 }  // namespace

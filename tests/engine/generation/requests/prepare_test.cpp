@@ -141,18 +141,6 @@ TEST_F(Preparing, AMessageWithoutMediaIsRefused) {
   EXPECT_EQ(events.last<Failed>()->error.code, ErrorCode::kInvalidArgument);
 }
 
-TEST_F(Preparing, APlanAfterwardsIsAboutTheQuestionOnly) {
-  const Turn turn = ask("video", "self-study", 0.3);
-  run(Prepare{turn});
-  const std::optional<Planned> planned = run(Plan{turn}).last<Planned>();
-  ASSERT_TRUE(planned);
-  EXPECT_EQ(planned->tokens.visual, 0);
-  const EventRecorder events = run(turn);
-  EXPECT_EQ(planned->tokens.prompt, finished(events).figures.tokens.prompt);
-  EXPECT_EQ(planned->kv_bytes_after_event, events.last<CacheReport>()->kv_bytes.after_event);
-  EXPECT_EQ(planned->kv_bytes_full, events.last<CacheReport>()->kv_bytes.full);
-}
-
 TEST_F(Preparing, TheDescriptionComesWithTheFramesItIsAbout) {
   const EventRecorder events = run(Prepare{ask("video", "self-study", 0.3)});
   ASSERT_TRUE(events.last<CacheReport>());

@@ -179,22 +179,22 @@ TEST_F(TemplateThreads, AnAnswersThoughtsAreNotGoneOnFrom) {
     next.messages.push_back(said(Role::kUser, "Two?"));
     return next;
   }();
-  EXPECT_EQ(start_of(states_, plain, *model_).from, TurnStart::From::kCurrent);
+  EXPECT_TRUE(std::holds_alternative<FromCurrent>(start_of(states_, plain, *model_)));
   // The cache holds "<think>Hm.</think>" before the answer, which the template leaves out.
   states_.current->thread.back().thought = "Hm.";
   const std::string answer = std::get<TextItem>(turn.messages.back().items.front()).text;
   states_.current->answer_ids = model_->tokenizer->encode("<think>Hm.</think>\n\n" + answer, SpecialText::kAsText);
   Turn thoughtful = plain;
   thoughtful.messages[1].thought = "Hm.";
-  EXPECT_TRUE(start_of(states_, thoughtful, *model_).rewritten);
+  EXPECT_TRUE(is_rewritten(start_of(states_, thoughtful, *model_)));
   states_.current->thread.back().thought.clear();
-  EXPECT_TRUE(start_of(states_, plain, *model_).rewritten) << "the marks around nothing are in the cache, too";
+  EXPECT_TRUE(is_rewritten(start_of(states_, plain, *model_))) << "the marks around nothing are in the cache, too";
   states_.current->thread.back().thought = "Hm.";
   // A template that writes thoughts as they were given is gone on from.
   speak(
       "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.reasoning_content %}<think>{{ m.reasoning_content }}</think>\n\n{% endif %}"
       "{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n");
-  EXPECT_EQ(start_of(states_, thoughtful, *model_).from, TurnStart::From::kCurrent);
+  EXPECT_TRUE(std::holds_alternative<FromCurrent>(start_of(states_, thoughtful, *model_)));
 }
 
 std::string published_template(const std::string& name) {

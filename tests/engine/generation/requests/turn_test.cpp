@@ -563,15 +563,9 @@ TEST_F(Turns, EveryPhaseObeysCancelAndLeavesNoTrace) {
   // The conversation is as it was: the same next answer as without the cancelled requests.
   const Finished after = finished(run(second));
   EXPECT_EQ(after.figures.tokens.visual, 0) << "the cache was still there";
-  const std::unique_ptr<Engine> other = make_engine(&opener_);
-  EventRecorder fresh;
-  LoadModel load;
-  load.folder = golden_.model_folder();
-  load.format = WeightFormat::kFp32;
-  other->handle({1, load}, fresh, InterruptToken());
-  other->handle({2, first}, fresh, InterruptToken());
-  other->handle({3, second}, fresh, InterruptToken());
-  EXPECT_EQ(after.answer, fresh.last<Finished>()->answer);
+  run(ForgetConversation{7});
+  run(first);
+  EXPECT_EQ(after.answer, finished(run(second)).answer);
 }
 
 TEST_F(Turns, StopKeepsThePartialAnswerAndItsCache) {

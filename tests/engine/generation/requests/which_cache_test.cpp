@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
 #include <string>
@@ -131,13 +132,10 @@ class WhichCache : public ::testing::Test {
   }
 
   std::string start_name(const Turn& asked) {
-    static const char* const kNames[] = {"", "nothing", "current", "before last", "column", "full", "prepared"};
-    const Turn turn = as_run(asked);
-    if (cut_answer_of(states_, turn, *model_->network) != nullptr) return "cut";
-    TurnStart start = start_of(states_, turn, *model_);
-    ready_if_prepared(context(), turn, states_, start);
-    const std::string name = kNames[static_cast<int>(start.from)];
-    return name + (start.from == TurnStart::From::kColumn ? " " + std::to_string(start.at) : "") + (start.rewritten ? ", rewritten" : "");
+    static constexpr std::array<const char*, 7> kNames = {"nothing", "cut", "current", "before last", "column", "full", "prepared"};
+    const TurnStart start = start_of(states_, as_run(asked), *model_);
+    const auto* column = std::get_if<FromColumn>(&start);
+    return kNames[start.index()] + (column != nullptr ? " " + std::to_string(column->at) : "") + (is_rewritten(start) ? ", rewritten" : "");
   }
 
   static constexpr std::int64_t kAll = -1;          // of the thread
@@ -153,13 +151,13 @@ class WhichCache : public ::testing::Test {
       reads = run_turn(context(), turn, nothing).figures.tokens.prompt - prepared;
     }
     const Planned planned = plan_turn(context(), turn, states_);
-    if (begins_anew(turn)) {
-      EXPECT_EQ(planned.tokens.prompt, reads);
-      EXPECT_EQ(planned.goes_on_from.empty(), start.starts_with("nothing") || start == "full") << "a full cache has no makers";
-    }
+    EXPECT_EQ(planned.tokens.prompt, reads);
+    EXPECT_EQ(planned.goes_on_from.empty(), start.starts_with("nothing") || start == "full") << "a full cache has no makers";
     EXPECT_EQ(run(turn).figures.tokens.prompt, reads);
-    const std::vector<CompressionNote> notes = events_.last<CacheReport>().value().notes;
-    EXPECT_EQ(std::ranges::count(notes, CompressionNote::kThreadReadAgain), start.ends_with("rewritten") ? 1 : 0);
+    const CacheReport report = events_.last<CacheReport>().value();
+    EXPECT_EQ(planned.kv_bytes_full, report.kv_bytes.full);
+    EXPECT_EQ(planned.kv_bytes_after_event, report.kv_bytes.after_event);
+    EXPECT_EQ(std::ranges::count(report.notes, CompressionNote::kThreadReadAgain), start.ends_with("rewritten") ? 1 : 0);
     states_ = {};
   }
 
