@@ -58,13 +58,11 @@ void KeepingEngine::handle(const Request& request, EventSink& sink, const Interr
   if (const auto* forget = std::get_if<ForgetConversation>(&request.body)) {
     m_engine->handle(request, sink, interrupt);
     m_recalled.erase(forget->conversation);
-    m_watched.erase(forget->conversation);
     m_caches.remove(forget->conversation);
     return;
   }
   const ConversationId conversation = conversation_of(request.body);
   if (std::holds_alternative<LoadConversation>(request.body)) m_recalled.insert(conversation);  // this file instead
-  if (std::holds_alternative<WatchClip>(request.body)) m_watched.insert(conversation);
   if (isKept(conversation) && !recall(conversation, request.id, sink, interrupt)) return;
   Outcome outcome(&sink);
   m_engine->handle(request, outcome, interrupt);
@@ -73,7 +71,6 @@ void KeepingEngine::handle(const Request& request, EventSink& sink, const Interr
   if (outcome.model) {
     m_model = fingerprintOf(*outcome.model);
     m_recalled.clear();
-    m_watched.clear();
     m_caches.lookAtFolder();
   }
   const bool changed = (outcome.answered && std::holds_alternative<Turn>(request.body)) || outcome.prepared;
@@ -106,7 +103,6 @@ bool KeepingEngine::recall(ConversationId conversation, RequestId request, Event
 
 void KeepingEngine::keep(ConversationId conversation, RequestId request) {
   if (m_model.empty() || !m_caches.keeps()) return;
-  if (m_watched.contains(conversation)) return m_caches.remove(conversation);  // what is there is of before
   Outcome outcome;
   SaveConversation save{conversation, m_caches.pathToWrite(conversation), m_model, m_caches.quota().perChatBytes};
   m_engine->handle({request, std::move(save)}, outcome, {});

@@ -4,7 +4,7 @@
 // file is read; after an answer, or media that were prepared, it is written. A file that does not fit any more (another model, changed
 // media, damage) is removed and said with CacheSetAside; the request then reads everything again. ForgetConversation forgets the file too.
 // When the engine's process has ended (app/engine/process), all chats are unknown to it again. A file at which it ended twice is removed.
-// Nothing more is written for a chat in which something is watched: what a camera or a screen has shown stays in memory.
+// The engine writes nothing more for a chat in which something is watched: what a camera or a screen has shown stays in memory.
 // Text, answers and media stay in the chats' database: a lost file costs time, nothing else.
 #pragma once
 
@@ -35,7 +35,6 @@ class KeepingEngine final : public Engine {
   std::string m_model;                   // fingerprint of the loaded one; empty: nothing is kept
   std::set<ConversationId> m_recalled;   // the engine has what there is to know
   std::set<ConversationId> m_suspected;  // the engine's process ended when it read their file
-  std::set<ConversationId> m_watched;    // in this run
 };
 
 }  // namespace winnow::app

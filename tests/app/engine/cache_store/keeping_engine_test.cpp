@@ -141,20 +141,14 @@ WatchClip clipOf(const Turn& turn) {
   return clip;
 }
 
-TEST_F(Keeping, WhatWasWatchedIsNeverWritten) {
-  run(clipOf(turn(7)));
-  run(turn(7));
-  run(turn(8));
-  EXPECT_EQ(notes_.said, (Said{"watch 7", "turn 7", "turn 8", "save 8"}));
-  EXPECT_FALSE(kept(7));
-}
-
+// The engine keeps nothing of a chat in which something is watched (which_cache_test.cpp).
 TEST_F(Keeping, AWatchRecallsFirstAndLeavesNoFileOfBefore) {
   run(turn(7));
   start();
+  notes_.keepable = false;
   run(clipOf(turn(7)));
   run(turn(7));
-  EXPECT_EQ(notes_.said, (Said{"load 7", "watch 7", "turn 7"}))
+  EXPECT_EQ(notes_.said, (Said{"load 7", "watch 7", "turn 7", "save 7"}))
       << "recalled later, the chat of before would take the place of what was watched";
   EXPECT_FALSE(kept(7));
 }
