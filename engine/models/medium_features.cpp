@@ -36,6 +36,15 @@ MediaFeatures features_among_words(MediumTokens tokens, const EncodedParts& part
   return media;
 }
 
+MediaFeatures features_in_order(std::vector<TokenOrigin> origins, const EncodedParts& parts) {
+  MediaFeatures media;
+  media.features = parts.features.flatten(0, 1);
+  if (parts.importance.defined()) media.importance = parts.importance.flatten();
+  media.origins = std::move(origins);
+  require(media.features.size(0) == std::ssize(media.origins), "a medium's tokens and their origins differ in number");
+  return media;
+}
+
 TokenPositions stream_positions_of_pictures(std::span<const TokenOrigin> origins, const StreamPositions& stream, const FrameLayout& frame) {
   std::vector<std::int64_t> positions;
   std::int64_t next = stream.base_position;

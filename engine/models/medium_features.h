@@ -1,16 +1,17 @@
 // Vision features between text tokens: pixel shuffle, merging into embeddings, and positions in a watched source.
 //
-// Used by the families that write text between pictures (smolvlm/, internvl/, gemma3/, gemma4/, minicpmv/, mistral3/). Threads: engine
-// thread; callers hold c10::InferenceMode. Errors: kInternal for pictures that do not fit their tokens.
+// Used by sight.h for all families, and by those that shuffle or watch. Threads: engine thread; callers hold c10::InferenceMode. Errors:
+// kInternal for pictures that do not fit their tokens.
 #pragma once
 
 #include <ATen/ATen.h>
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "engine/models/medium_tokens.h"
-#include "engine/models/vision_language_model.h"
+#include "engine/models/sight.h"
 
 namespace winnow {
 
@@ -20,6 +21,9 @@ at::Tensor shuffled_patches(const at::Tensor& of_patches, std::int64_t scale);
 
 // Embeddings of the medium's text tokens, with the pictures' features at its image tokens. Text tokens have importance 0.
 MediaFeatures features_among_words(MediumTokens tokens, const EncodedParts& parts, const TextDecoder& text);
+
+// The parts one behind the other, of a medium without words.
+MediaFeatures features_in_order(std::vector<TokenOrigin> origins, const EncodedParts& parts);
 
 // A frame is its text, then picture_tokens image tokens. frame_tokens: positions from one frame to the next.
 struct FrameLayout {

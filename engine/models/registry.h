@@ -1,6 +1,6 @@
 // The model families that the engine runs; loads a model from its package.
 //
-// Used by engine/generation. A family is one row in family.cpp and one folder beside it. Errors: Exception; kUnsupportedModel naming
+// Used by engine/generation. A family is one row in family_rows.h and one file in families/. Errors: Exception; kUnsupportedModel naming
 // the class in config.json, and all errors of the family's loader; Interrupted. Threads: engine thread.
 #pragma once
 

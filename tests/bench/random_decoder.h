@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "engine/base/index.h"
-#include "engine/models/llava_parts/llava_weight_names.h"
+#include "engine/models/families/llava_vision_config.h"
 #include "engine/models/transformer_decoder.h"
 #include "engine/weights/safetensors_writer.h"
 #include "engine/weights/weight_files.h"

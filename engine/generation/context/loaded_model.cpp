@@ -48,15 +48,15 @@ std::unique_ptr<LoadedModel> read_package(const LoadModel& request, const std::s
   loaded->network = load_model(source);
   loaded->require_unchanged();  // while they were read, which takes minutes from a slow disk
   loaded->tokenizer = package->shared_tokenizer();
-  TemplateText text = package->chat_template(loaded->network->chat_template());
-  const std::string_view own_template = loaded->network->own_chat_template();
+  TemplateText text = package->chat_template(loaded->network->prompt().chat_template);
+  const std::string& own_template = loaded->network->prompt().own_template;
   if (!own_template.empty()) text.source = own_template;
   loaded->thoughts = find_thought_tags(text.source, *loaded->tokenizer);
   const std::int64_t vocabulary = loaded->network->text().vocabulary();
   const TemplateFrom from = own_template.empty() ? TemplateFrom::kFiles : TemplateFrom::kFamily;
   loaded->stop_token_ids = read_end_tokens(*package, *loaded->tokenizer, vocabulary, {text.source, text.eos, from});
   loaded->chat_template = std::make_unique<ChatTemplate>(text.source, std::move(text.bos), std::move(text.eos), package->path());
-  if (const std::string_view of_videos = loaded->network->video_chat_template(); !of_videos.empty())
+  if (const std::string_view of_videos = loaded->network->prompt().video_template; !of_videos.empty())
     loaded->video_template = std::make_unique<ChatTemplate>(of_videos);
   if (loaded->tokenizer->vocabulary_size() > vocabulary) {
     throw Exception(ErrorCode::kDamagedFile, request.folder + "/tokenizer.json", "has more tokens than the model's vocabulary");

@@ -12,7 +12,7 @@ namespace {
 
 // Replaces what templates write for a video by the mark, if the family wants that.
 void mark_videos(const VisionLanguageModel& network, std::vector<TemplatePiece>& pieces) {
-  for (const std::string_view written : network.video_texts()) {
+  for (const std::string_view written : network.prompt().video_texts) {
     for (TemplatePiece& piece : pieces) {
       if (piece.from_user) continue;
       for (std::size_t at = piece.text.find(written); at != std::string::npos; at = piece.text.find(written, at))
@@ -57,7 +57,7 @@ std::vector<TemplatePiece> with_text_around(const ThreadToRead& thread, std::vec
   const auto around_image = [&](std::size_t image) {
     return network.text_around(media.images[image], images_read + static_cast<std::int64_t>(image));
   };
-  write_around(thread.model.tokenizer->token_bytes(network.image_token_id()), media.images.size(), around_image, pieces);
+  write_around(thread.model.tokenizer->token_bytes(network.prompt().image_token_id), media.images.size(), around_image, pieces);
   return pieces;
 }
 
@@ -88,7 +88,7 @@ PromptSegment build_prompt(const ThreadToRead& thread, const PromptMedia& media,
     std::vector<std::size_t> items{};
     std::size_t next = 0;
   };
-  std::array<Waiting, 3> kinds = {{{model.network->image_token_id()}, {model.network->video_token_id()}, {kDocumentPlaceholder}}};
+  std::array<Waiting, 3> kinds = {{{model.network->prompt().image_token_id}, {model.network->prompt().video_token_id}, {kDocumentPlaceholder}}};
   std::size_t item_number = 0;
   for (const Message& message : thread.messages.subspan(thread.cached())) {
     for (const Item& item : message.items) {

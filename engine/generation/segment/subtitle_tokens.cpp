@@ -79,7 +79,7 @@ std::vector<TokenOrigin> with_subtitles(std::span<const TokenOrigin> origins, co
 MediaFeatures with_subtitles(const VisionLanguageModel& model, MediaFeatures video, const SubtitleTokens& subtitles) {
   if (subtitles.ids.empty()) return video;
   const std::vector<std::int64_t> order = order_of(video.origins, subtitles);
-  if (video.ids.empty()) video.ids.assign(video.origins.size(), model.video_token_id());
+  if (video.ids.empty()) video.ids.assign(video.origins.size(), model.prompt().video_token_id);
   const at::Tensor words = model.text().embed(at::tensor(subtitles.ids, at::kLong));
   MediaFeatures all;
   all.features = at::cat({video.features, words}, 0).index_select(0, numbers_on(video.features.device(), order));

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "engine/model_files/hugging_face_folder.h"
-#include "engine/models/llava_onevision/llava_onevision_config.h"
-#include "engine/models/llava_parts/llava_weight_names.h"
+#include "engine/models/families/llava_onevision_folder.h"
+#include "engine/models/families/llava_vision_config.h"
 #include "engine/models/transformer_decoder.h"
 #include "engine/models/vision_language_model.h"
 
@@ -67,34 +67,14 @@ class ThreeAxisText final : public TextDecoder {
   Seen& seen_;
 };
 
-class ThreeAxisModel final : public VisionLanguageModel {
+class ThreeAxisSight final : public Sight {
  public:
   static constexpr std::int64_t kJoined = 2;
   static constexpr int kCellPx = 16;
 
-  // llava: gives tokens and template; its tower is not used.
-  ThreeAxisModel(std::unique_ptr<VisionLanguageModel> llava, Seen& seen) : llava_(std::move(llava)), text_(llava_->info().folder, seen) {
-    ModelInfo info = llava_->info();
-    info.family = "three_axes";
-    info.visual_tokens_per_frame = 0;
-    info.traits.position_axes = 3;
-    info.traits.joined_frames = kJoined;
-    info.traits.judges_patches = false;
-    set_info(std::move(info));
-    const auto weights = at::TensorOptions().dtype(at::kFloat);
-    const std::int64_t hidden = text_.embed(at::zeros({1}, at::kLong)).size(1);
-    tower_ = at::sin(at::arange(6 * hidden, weights).mul(0.37)).view({6, hidden}).mul(0.05);
-  }
-  void set_context(std::int64_t tokens) {
-    ModelInfo changed = info();
-    changed.context_tokens = tokens;
-    set_info(std::move(changed));
-  }
+  explicit ThreeAxisSight(std::int64_t hidden)
+      : tower_(at::sin(at::arange(6 * hidden, at::TensorOptions().dtype(at::kFloat)).mul(0.37)).view({6, hidden}).mul(0.05)) {}
 
-  const TextDecoder& text() const override { return text_; }
-  std::string_view chat_template() const override { return llava_->chat_template(); }
-  std::int64_t image_token_id() const override { return llava_->image_token_id(); }
-  std::int64_t video_token_id() const override { return llava_->video_token_id(); }
   TokenPositions positions_for(const TokensToPlace& tokens) const override {
     std::vector<Axes> all;
     std::int32_t medium = -1;
@@ -119,7 +99,7 @@ class ThreeAxisModel final : public VisionLanguageModel {
     return {tensor_of(all), next};
   }
 
-  std::vector<TokenOrigin> origins_of(const MediaFacts& facts) const override {
+  MediumTokens tokens_of(const MediaFacts& facts) const override {
     const auto [rows, columns] = grid_of(facts);
     std::vector<TokenOrigin> origins;
     const bool video = facts.kind == MediaKind::kVideo;
@@ -131,10 +111,10 @@ class ThreeAxisModel final : public VisionLanguageModel {
         }
       }
     }
-    return origins;
+    return {std::move(origins), {}};
   }
   // [pictures, cells, 3]; the last of an odd number twice.
-  PixelValues preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const override {
+  PixelValues pixels_of(const MediaFacts& facts, std::span<const RgbImage> pictures) const override {
     const auto [rows, columns] = grid_of(facts);
     std::vector<at::Tensor> cells;
     for (const RgbImage& picture : pictures) {
@@ -149,11 +129,6 @@ class ThreeAxisModel final : public VisionLanguageModel {
     require(!judge, "this tower judges nothing");
     const at::Tensor pairs = pixels.pixels.view({-1, kJoined, pixels.pixels.size(1), 3}).permute({0, 2, 1, 3}).flatten(2);
     return {at::matmul(pairs, tower_), {}};
-  }
-  MediaFeatures join(const MediaFacts& facts, const EncodedParts& parts) const override {
-    MediaFeatures media{parts.features.flatten(0, 1), {}, origins_of(facts)};
-    require(media.features.size(0) == std::ssize(media.origins), "a medium's tokens and their origins differ in number");
-    return media;
   }
 
  private:
@@ -170,9 +145,22 @@ class ThreeAxisModel final : public VisionLanguageModel {
     return positions;
   }
 
-  std::unique_ptr<VisionLanguageModel> llava_;
-  ThreeAxisText text_;
   at::Tensor tower_;  // [6, hidden]
 };
+
+// llava: gives tokens and template; its network is not used.
+inline std::unique_ptr<VisionLanguageModel> three_axis_model(const VisionLanguageModel& llava, Seen& seen) {
+  auto text = std::make_unique<ThreeAxisText>(llava.info().folder, seen);
+  const std::int64_t hidden = text->embed(at::zeros({1}, at::kLong)).size(1);
+  auto model = std::make_unique<VisionLanguageModel>(llava.prompt(), std::move(text), std::make_unique<ThreeAxisSight>(hidden));
+  ModelInfo info = llava.info();
+  info.family = "three_axes";
+  info.visual_tokens_per_frame = 0;
+  info.traits.position_axes = 3;
+  info.traits.joined_frames = ThreeAxisSight::kJoined;
+  info.traits.judges_patches = false;
+  model->set_info(std::move(info));
+  return model;
+}
 
 }  // namespace winnow::testing

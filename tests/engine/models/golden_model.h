@@ -63,7 +63,7 @@ inline at::Tensor encode_case(const VisionLanguageModel& model, const GoldenTens
 inline at::Tensor embed_case(const VisionLanguageModel& model, const at::Tensor& ids, const at::Tensor& features) {
   at::Tensor hidden = model.text().embed(ids);
   if (features.defined()) {
-    const at::Tensor places = (ids == model.image_token_id()).logical_or(ids == model.video_token_id()).nonzero().squeeze(1);
+    const at::Tensor places = (ids == model.prompt().image_token_id).logical_or(ids == model.prompt().video_token_id).nonzero().squeeze(1);
     hidden = hidden.index_copy(0, places, features);
   }
   return hidden;

@@ -1,5 +1,5 @@
 #include "engine/models/transformer_decoder.h"
-#include "engine/models/llava_parts/llava_weight_names.h"
+#include "engine/models/families/llava_vision_config.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "engine/base/error.h"
 #include "engine/model_files/hugging_face_folder.h"
-#include "engine/models/llava_onevision/llava_onevision_config.h"
+#include "engine/models/families/llava_onevision_folder.h"
 #include "engine/weights/weight_files.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/tensor_distance.h"

@@ -234,7 +234,7 @@ TEST(VisionFamilies, TheTemplateIsThePublishedOne) {
        {"gemma3/narrow_window", "qwen2_vl/published", "qwen2_vl/joined_three", "qwen2_5_vl/published", "qwen2_5_vl/saved",
         "qwen3_vl/published", "qwen3_vl/saved", "qwen3_vl/joined_three", "qwen3_vl/experts"}) {
     const HuggingFaceFolder files(golden_folder(folder) + "/model");
-    EXPECT_EQ(load_golden_model(folder)->chat_template(), files.chat_template("").source) << folder;
+    EXPECT_EQ(load_golden_model(folder)->prompt().chat_template, files.chat_template("").source) << folder;
   }
 }
 

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
-#include "engine/models/gemma4/chat_template.h"
-#include "engine/models/glm4v/chat_template.h"
-#include "engine/models/llava_onevision/chat_template.h"
-#include "engine/models/qwen3_5/chat_template.h"
+#include "engine/models/families/gemma4_folder.h"
+#include "engine/models/families/glm4v_config.h"
+#include "engine/models/families/llava_onevision_folder.h"
+#include "engine/models/families/qwen3_5_config.h"
 #include "engine/text/work_time.h"
 #include "tests/support/source_folder.h"
 

@@ -85,7 +85,7 @@ TEST_P(PlainText, HoldsNothingButOneText) {
   EXPECT_EQ(code(run(picture)), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code(run(Tokenize{picture.messages, {}})), ErrorCode::kInvalidArgument);
   const std::unique_ptr<LoadedModel> model = load_folder(golden_.in_fp32(), {}, InterruptToken());
-  const std::string placeholder(model->tokenizer->token_bytes(model->network->image_token_id()));
+  const std::string placeholder(model->tokenizer->token_bytes(model->network->prompt().image_token_id));
   if (!placeholder.empty()) {
     EXPECT_EQ(code(run(plain("a " + placeholder))), ErrorCode::kInvalidArgument);
   }

@@ -32,9 +32,14 @@ class PositionAxes : public ::testing::Test {
  protected:
   void SetUp() override {
     model_ = load_folder(golden_.in_fp32(), {}, InterruptToken());
-    auto wrapped = std::make_unique<ThreeAxisModel>(std::move(model_->network), seen_);
-    network_ = wrapped.get();
-    model_->network = std::move(wrapped);
+    model_->network = three_axis_model(*model_->network, seen_);
+    network_ = model_->network.get();
+  }
+
+  void set_context(std::int64_t tokens) {
+    ModelInfo changed = network_->info();
+    changed.context_tokens = tokens;
+    network_->set_info(std::move(changed));
   }
 
   RequestContext context() { return {*model_, &opener_, emit_, InterruptToken()}; }
@@ -93,7 +98,7 @@ class PositionAxes : public ::testing::Test {
   EmitEvent emit_{recorder_, 1};
   Seen seen_;
   std::unique_ptr<LoadedModel> model_;
-  ThreeAxisModel* network_ = nullptr;
+  VisionLanguageModel* network_ = nullptr;
   const c10::InferenceMode inference_;
 };
 
@@ -175,11 +180,11 @@ TEST_F(PositionAxes, TheContextIsFullWhenPositionsAre) {
   const std::int64_t tokens = run_turn(context(), turn, probe).figures.tokens.prompt;
   const std::int64_t needed = seen_.decoded.front() + turn.sampling.max_new_tokens;
   ASSERT_LT(needed, tokens);
-  network_->set_context(needed);
+  set_context(needed);
   EXPECT_TRUE(plan_turn(context(), turn, {}).fits_context);
   ConversationStates enough;
   EXPECT_NO_THROW(run_turn(context(), turn, enough));
-  network_->set_context(needed - 1);
+  set_context(needed - 1);
   EXPECT_FALSE(plan_turn(context(), turn, {}).fits_context);
   ConversationStates none;
   try {
@@ -335,7 +340,7 @@ TEST_F(PositionAxes, AThreadGoesOnFromDisk) {
 
 // A source without an end: the model says where frames stand, and when places have to be shared its keys move to where it has them then.
 TEST_F(PositionAxes, AWatchedSourceStaysWithinTheModelsPositions) {
-  network_->set_context(512 + 8 + 20);  // beside a question and its answer
+  set_context(512 + 8 + 20);  // beside a question and its answer
   Turn turn = source("kvzip-stream", 24);
   turn.sampling.max_new_tokens = 8;
   ConversationStates states;
@@ -355,7 +360,7 @@ TEST_F(PositionAxes, AWatchedSourceStaysWithinTheModelsPositions) {
   // Rotated back by the positions that the state says they have, keys of the first layer are those of the tokens themselves.
   const KvShape& shape = state.cache.shape();
   ConversationStates wide;
-  network_->set_context(4096);
+  set_context(4096);
   Watched apart;
   Turn all = turn;
   all.recipe.budget_tokens = 100'000;

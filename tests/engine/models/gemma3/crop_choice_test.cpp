@@ -1,4 +1,4 @@
-#include "engine/models/gemma3/crop_choice.h"
+#include "engine/models/families/gemma3_folder.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // What only Gemma 3 has; what all families promise is in vision_families_test.cpp. Golden folders: tests/golden/gemma3, rebuilt by
 // tests/golden/make/make_gemma3_golden.py.
-#include "engine/models/gemma3/gemma3.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
 #include "engine/base/json_document.h"
-#include "engine/models/gemma3/image_processor.h"
+#include "engine/models/families/gemma3_pixels.h"
+#include "engine/models/transformer_decoder.h"
 #include "engine/weights/weight_files.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/engine/models/llava_parts/golden_pictures.h"

@@ -1,4 +1,4 @@
-#include "engine/models/gemma3/picture_tokens.h"
+#include "engine/models/families/gemma3_folder.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,5 @@
 // What only Gemma 4 has: heads of two sizes, layers that borrow keys, layers with KV heads or inputs of their own. Its golden cases are
 // compared by the suites over all families.
-#include "engine/models/gemma4/gemma4.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +10,7 @@
 
 #include "engine/layers/rotary.h"
 #include "engine/models/narrow_heads.h"
+#include "engine/models/transformer_decoder.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/folder_test_name.h"
 #include "tests/support/tensor_distance.h"

@@ -1,4 +1,4 @@
-#include "engine/models/gemma4/soft_tokens.h"
+#include "engine/models/families/gemma4_folder.h"
 
 #include <gtest/gtest.h>
 

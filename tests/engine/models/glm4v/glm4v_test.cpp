@@ -1,6 +1,5 @@
 // What only GLM-4V has; what all families promise is in vision_families_test.cpp. Golden folders: tests/golden/glm4v, rebuilt by
 // tests/golden/make/make_glm4v_golden.py.
-#include "engine/models/glm4v/glm4v.h"
 
 #include <gtest/gtest.h>
 
@@ -71,13 +70,13 @@ TEST_F(Glm4vModel, AVideosSetsHaveTheImagesTokenAndTheirTimeBehindThem) {
   std::size_t words = 0;
   for (std::size_t token = 0; token < video.ids.size(); ++token) {
     const bool cell = video.origins[token].row >= 0;
-    EXPECT_EQ(video.ids[token] == model->image_token_id(), cell) << token;
+    EXPECT_EQ(video.ids[token] == model->prompt().image_token_id, cell) << token;
     (cell ? cells : words) += 1;
   }
   EXPECT_EQ(cells % 2, 0U) << "two sets";
   EXPECT_GT(words, 4U) << "two marks and a time each";
   EXPECT_EQ(model->text_around(VideoTimes{3.0, 3, facts.times_s}).before, "");
-  EXPECT_EQ(model->video_texts().front(), "<|video|>");
+  EXPECT_EQ(model->prompt().video_texts.front(), "<|video|>");
 }
 
 TEST_F(Glm4vModel, TheJudgeSharesOutWhatPatchesLookAt) {

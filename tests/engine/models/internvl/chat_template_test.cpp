@@ -1,4 +1,4 @@
-#include "engine/models/internvl/chat_template.h"
+#include "engine/models/families/internvl_chat_config.h"
 
 #include <gtest/gtest.h>
 

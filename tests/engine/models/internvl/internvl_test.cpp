@@ -1,11 +1,11 @@
 // What only InternVL has; what all families promise is in vision_families_test.cpp. Golden folders: tests/golden/internvl, rebuilt by
 // tests/golden/make/make_internvl_golden.py.
-#include "engine/models/internvl/internvl.h"
 
 #include <gtest/gtest.h>
 
 #include "engine/base/json_document.h"
-#include "engine/models/llava_parts/picture_preparation.h"
+#include "engine/models/families/picture_preparation.h"
+#include "engine/models/tile_choice.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/engine/models/llava_parts/golden_pictures.h"
 #include "tests/support/golden_cases.h"

@@ -1,4 +1,4 @@
-#include "engine/models/internvl/picture_tokens.h"
+#include "engine/models/families/internvl_folder.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // What only LFM2-VL has; what all families promise is in vision_families_test.cpp. Golden folders: tests/golden/lfm2_vl, rebuilt by
 // tests/golden/make/make_lfm2_vl_golden.py.
-#include "engine/models/lfm2/lfm2_vl.h"
 
 #include <gtest/gtest.h>
 
 #include "engine/model_files/hugging_face_folder.h"
+#include "engine/models/families/lfm2_vl_folder.h"
 #include "engine/text/chat_template.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/golden_path.h"

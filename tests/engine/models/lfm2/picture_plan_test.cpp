@@ -1,4 +1,4 @@
-#include "engine/models/lfm2/picture_plan.h"
+#include "engine/models/families/lfm2_vl_folder.h"
 
 #include <gtest/gtest.h>
 

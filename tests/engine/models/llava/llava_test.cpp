@@ -1,5 +1,4 @@
 // What tests/engine/generation/engine_golden_test.cpp, which compares whole turns with transformers, does not see of these models.
-#include "engine/models/llava/llava.h"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +26,7 @@ TEST_F(LlavaModel, SaysWhatItReads) {
   EXPECT_FALSE(plain->info().traits.reads_videos);
   EXPECT_TRUE(plain->info().traits.sees);
   EXPECT_EQ(plain->info().visual_tokens_per_frame, 0);
-  EXPECT_FALSE(plain->chat_template().empty());
+  EXPECT_FALSE(plain->prompt().chat_template.empty());
   const auto next = load_golden_model("llava/next_mistral");
   EXPECT_EQ(next->info().family, "llava_next");
   EXPECT_FALSE(next->info().traits.reads_videos);

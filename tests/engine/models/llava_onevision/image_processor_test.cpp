@@ -1,5 +1,5 @@
 // Pixels against transformers' processors; how the golden files came about is in tests/golden/processor/manifest.json.
-#include "engine/models/llava_onevision/image_processor.h"
+#include "engine/models/families/llava_onevision_pixels.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,3 @@
-#include "engine/models/llava_onevision/llava_onevision.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/models/llava_onevision/token_layout.h"
+#include "engine/models/families/llava_onevision_folder.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/models/llava_parts/llava_weight_names.h"
+#include "engine/models/families/llava_vision_config.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Positions of MiniCPM-V 4.7 against transformers' get_rope_index() (tests/golden/minicpmv4_7/canvases.json, rebuilt by
 // tests/golden/make/make_minicpmv_golden.py).
-#include "engine/models/minicpmv/canvas_positions.h"
+#include "engine/models/families/canvas_positions.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/base/json_document.h"
-#include "engine/models/minicpmv/media_tokens.h"
+#include "engine/models/families/minicpmv_folder.h"
 #include "engine/text/tokenizer_file.h"
 #include "tests/support/source_folder.h"
 

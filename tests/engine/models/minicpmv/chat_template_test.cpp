@@ -1,5 +1,5 @@
 // The template for folders without one, as transformers renders it (tests/golden/minicpmv/threads.json, by make_minicpmv_golden.py).
-#include "engine/models/minicpmv/chat_template.h"
+#include "engine/models/families/minicpmv_folder.h"
 
 #include <gtest/gtest.h>
 

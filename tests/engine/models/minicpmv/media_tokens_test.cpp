@@ -1,4 +1,4 @@
-#include "engine/models/minicpmv/media_tokens.h"
+#include "engine/models/families/minicpmv_folder.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,5 @@
 // What only MiniCPM-V has; what all families promise is in vision_families_test.cpp. Golden folders: tests/golden/minicpmv, rebuilt by
 // tests/golden/make/make_minicpmv_golden.py.
-#include "engine/models/minicpmv/minicpmv.h"
 
 #include <gtest/gtest.h>
 

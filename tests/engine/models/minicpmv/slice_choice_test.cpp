@@ -1,5 +1,5 @@
 // How a picture is cut, compared with transformers (tests/golden/minicpmv/sizes.json, by make_minicpmv_golden.py).
-#include "engine/models/minicpmv/slice_choice.h"
+#include "engine/models/families/minicpmv_folder.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,5 @@
 // What only Mistral 3 has; what all families promise is in vision_families_test.cpp. Golden folders: tests/golden/mistral3, rebuilt by
 // tests/golden/make/make_mistral3_golden.py.
-#include "engine/models/mistral3/mistral3.h"
 
 #include <gtest/gtest.h>
 

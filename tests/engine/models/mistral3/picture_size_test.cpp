@@ -1,7 +1,7 @@
 // How large a picture gets before a Mistral 3 sees it.
 #include <gtest/gtest.h>
 
-#include "engine/models/mistral3/mistral3_config.h"
+#include "engine/models/families/mistral3_folder.h"
 #include "tests/support/source_folder.h"
 
 namespace winnow::mistral3_test {

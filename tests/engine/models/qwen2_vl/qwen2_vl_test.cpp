@@ -1,9 +1,10 @@
 // What only Qwen2-VL and Qwen2.5-VL have: positions by hand, the tower's judgement. What all families promise is in
 // vision_families_test.cpp.
-#include "engine/models/qwen2_vl/qwen2_vl.h"
 
 #include <gtest/gtest.h>
 
+#include "engine/models/families/patch_grid.h"
+#include "engine/models/families/time_positions.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/memory_media.h"
 

@@ -1,5 +1,4 @@
 // What only Qwen3.5 has: layers without slots, which go on from a state. Its golden cases are compared by the suites over all families.
-#include "engine/models/qwen3_5/qwen3_5.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,12 @@
 // What only Qwen3-VL has: positions by hand, deepstack features. What all families promise is in vision_families_test.cpp.
-#include "engine/models/qwen3_vl/qwen3_vl.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
+#include "engine/models/families/patch_grid.h"
+#include "engine/models/families/time_positions.h"
 #include "tests/engine/models/golden_model.h"
 
 namespace winnow::qwen3_vl_test {

@@ -1,4 +1,4 @@
-#include "engine/models/qwen3_vl/timed_frames.h"
+#include "engine/models/families/qwen3_vl_config.h"
 
 #include <gtest/gtest.h>
 

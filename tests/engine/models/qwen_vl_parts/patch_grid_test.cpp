@@ -1,4 +1,4 @@
-#include "engine/models/qwen_vl_parts/patch_grid.h"
+#include "engine/models/families/patch_grid.h"
 
 #include <gtest/gtest.h>
 

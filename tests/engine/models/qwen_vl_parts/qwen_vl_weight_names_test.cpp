@@ -1,4 +1,4 @@
-#include "engine/models/qwen_vl_parts/qwen_vl_weight_names.h"
+#include "engine/models/families/qwen_vision_config.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/models/qwen_vl_parts/window_order.h"
+#include "engine/models/families/qwen_vision_config.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Pixels against transformers' processors, byte for byte; tests/golden/make/make_smolvlm_golden.py.
-#include "engine/models/smolvlm/image_processor.h"
+#include "engine/models/families/smolvlm_pixels.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/models/smolvlm/media_tokens.h"
+#include "engine/models/families/smolvlm_folder.h"
 
 #include <gtest/gtest.h>
 

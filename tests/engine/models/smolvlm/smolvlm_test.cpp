@@ -1,6 +1,5 @@
 // What only Idefics3 and SmolVLM have; what all families promise is in vision_families_test.cpp. Golden folders: tests/golden/smolvlm,
 // rebuilt by tests/golden/make/make_smolvlm_golden.py.
-#include "engine/models/smolvlm/smolvlm.h"
 
 #include <gtest/gtest.h>
 

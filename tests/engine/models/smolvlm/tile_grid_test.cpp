@@ -1,4 +1,4 @@
-#include "engine/models/smolvlm/tile_grid.h"
+#include "engine/models/families/smolvlm_folder.h"
 
 #include <gtest/gtest.h>
 

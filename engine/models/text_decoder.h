@@ -1,0 +1,56 @@
+// A language model over a KvCache: token ids or embeddings in, logits out.
+//
+// Used by engine/generation through vision_language_model.h; transformer_decoder.h is the one that all families have. Threads: engine
+// thread only. Errors: Exception.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <span>
+
+#include "engine/base/index.h"
+#include "engine/base/interrupt.h"
+#include "engine/kv_cache/kv_cache.h"
+#include "engine/layers/attention_window.h"
+#include "engine/layers/layer_view.h"
+
+namespace winnow {
+
+// A token to decode: text, with the same position on every axis.
+struct NextToken {
+  std::int64_t id = 0;
+  std::int64_t position = 0;
+  std::int32_t original = 0;
+};
+
+class TextDecoder {
+ public:
+  virtual ~TextDecoder() = default;
+  virtual std::int64_t layers() const = 0;
+  virtual std::int64_t heads() const = 0;           // query heads
+  virtual std::int64_t context_tokens() const = 0;  // positions that it supports
+  virtual KvShape kv_shape() const = 0;
+  virtual std::int64_t vocabulary() const = 0;
+
+  // ids: int64 [n], on any device. Returns [n, width] on the model's device, like everything below. A row is a token's input hidden state,
+  // followed in some models by its deepstack features (Qwen3-VL).
+  virtual at::Tensor embed(const at::Tensor& ids) const = 0;
+
+  // One layer over a whole segment, in row tiles. hidden [n, width] is replaced, in place unless rows become narrower. K and V of the
+  // segment are appended to the cache's layer with the n original indices, ascending. positions: int64 [axes, n], preferably on the model's
+  // device. The observer (may be null; must not want views if window.tokens > 0) sees the layer once, after its attention. Polls the token
+  // per tile and throws Interrupted.
+  virtual void prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original,
+                             KvCache& cache, PrefillObserver* observer, const AttentionWindow& window,
+                             const InterruptToken& interrupt) const = 0;
+
+  // hidden: [rows, hidden] after the last layer. Returns fp32 [rows, vocabulary].
+  virtual at::Tensor logits(const at::Tensor& hidden) const = 0;
+
+  // One token through all layers over the (ragged) cache; appends its K and V. Returns fp32 [vocabulary].
+  // The observer (may be null) sees every layer after its attention: decode-phase methods evict there.
+  virtual at::Tensor decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const = 0;
+};
+
+}  // namespace winnow
