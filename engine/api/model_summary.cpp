@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "engine/model_files/open_package.h"
-#include "engine/models/generation_defaults.h"
+#include "engine/models/config/generation_defaults.h"
+#include "engine/models/config/told_cache.h"
 #include "engine/models/known_family.h"
-#include "engine/models/told_cache.h"
 
 namespace winnow {
 

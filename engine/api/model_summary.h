@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/models/told_cache.h"
+#include "engine/models/config/told_cache.h"
 #include "engine/sampling/sampling.h"
 
 namespace winnow {

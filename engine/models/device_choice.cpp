@@ -4,7 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/device/cuda_plugin.h"
-#include "engine/models/weight_format.h"
+#include "engine/models/weights/weight_format.h"
 
 namespace winnow {
 

@@ -7,8 +7,8 @@
 
 #include <string>
 
+#include "engine/models/config/told_cache.h"
 #include "engine/models/load_settings.h"
-#include "engine/models/told_cache.h"
 #include "engine/weights/tensor_file.h"
 
 namespace winnow {

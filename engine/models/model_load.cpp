@@ -1,7 +1,7 @@
 #include "engine/models/model_load.h"
 
 #include "engine/base/error.h"
-#include "engine/models/generation_defaults.h"
+#include "engine/models/config/generation_defaults.h"
 #include "engine/text/tokenizer.h"
 
 namespace winnow {

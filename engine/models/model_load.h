@@ -11,9 +11,9 @@
 #include <span>
 #include <string>
 
+#include "engine/models/config/winnow_sidecar.h"
 #include "engine/models/registry.h"
-#include "engine/models/weight_reader.h"
-#include "engine/models/winnow_sidecar.h"
+#include "engine/models/weights/weight_reader.h"
 #include "engine/weights/model_weights.h"
 #include "engine/weights/weight_names.h"
 

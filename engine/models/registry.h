@@ -15,7 +15,7 @@
 #include "engine/base/interrupt.h"
 #include "engine/model_files/model_package.h"
 #include "engine/models/vision_language_model.h"
-#include "engine/models/weight_plan.h"
+#include "engine/models/weights/weight_plan.h"
 #include "engine/weights/model_weights.h"
 
 namespace winnow {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
-#include "engine/models/medium_features.h"
+#include "engine/models/vision/medium_features.h"
 
 namespace winnow {
 namespace {

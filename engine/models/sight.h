@@ -1,4 +1,4 @@
-// What a family does with pictures and videos: the tokens that they become, their pixels, and what its vision encoder makes of them.
+// A family's treatment of pictures and videos: the tokens that they become, their pixels, and what its vision encoder makes of them.
 //
 // A family derives from it in its own file (families/) and writes what differs: three functions, and those whose default is not its own.
 // engine/generation calls them through vision_language_model.h. A model that reads text only has a plain Sight, which is given no media.
@@ -16,11 +16,11 @@
 #include "engine/base/row_span.h"
 #include "engine/base/token_origin.h"
 #include "engine/media/frame_source.h"
+#include "engine/models/decoder/text_decoder.h"
 #include "engine/models/media_facts.h"
-#include "engine/models/medium_tokens.h"
-#include "engine/models/text_decoder.h"
 #include "engine/models/token_positions.h"
-#include "engine/models/vision_judge.h"
+#include "engine/models/vision/medium_tokens.h"
+#include "engine/models/vision/vision_judge.h"
 #include "engine/vision/pixel_values.h"
 
 namespace winnow {
@@ -56,7 +56,7 @@ class Sight {
   virtual MediaFeatures join(const MediaFacts& facts, const EncodedParts& parts, const TextDecoder& text) const;
   // Positions of consecutive tokens; one axis.
   virtual TokenPositions positions_for(const TokensToPlace& tokens) const;
-  // Of a watched source, `frame` counted from the source's first. A frame is all of its tokens on one axis.
+  // Positions of a watched source's tokens, `frame` counted from its first. One axis, on which a frame takes all of its tokens.
   virtual TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPositions& stream) const;
   // Bidirectional spans among consecutive tokens: rows that attend to each other, later ones included. At least two rows each, ascending
   // (AttentionWindow).

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "engine/models/decoder/text_decoder.h"
 #include "engine/models/model_info.h"
 #include "engine/models/sight.h"
-#include "engine/models/text_decoder.h"
 
 namespace winnow {
 
@@ -47,7 +47,7 @@ class VisionLanguageModel final {
   const MediaPrompt& prompt() const { return prompt_; }
   const TextDecoder& text() const { return *text_; }
 
-  // As sight.h says.
+  // The family's functions (sight.h).
   std::vector<TokenOrigin> origins_of(const MediaFacts& facts) const { return sight_->tokens_of(facts).origins; }
   PixelValues preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const { return sight_->pixels_of(facts, pictures); }
   EncodedParts encode(const MediaFacts& facts, const PixelValues& pixels, std::optional<VisionJudge> judge,

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "engine/base/index.h"
-#include "engine/models/families/llava_vision_config.h"
-#include "engine/models/transformer_decoder.h"
+#include "engine/models/decoder/transformer_decoder.h"
+#include "engine/models/vision/llava_vision_config.h"
 #include "engine/weights/safetensors_writer.h"
 #include "engine/weights/weight_files.h"
 

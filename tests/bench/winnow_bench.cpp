@@ -31,8 +31,8 @@
 #include "engine/device/cpu_threads.h"
 #include "engine/device/cuda_plugin.h"
 #include "engine/model_files/open_package.h"
-#include "engine/models/block_packing.h"
 #include "engine/models/registry.h"
+#include "engine/models/weights/block_packing.h"
 #include "tests/bench/random_decoder.h"
 
 namespace {

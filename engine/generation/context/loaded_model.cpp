@@ -2,11 +2,11 @@
 
 #include "engine/base/error.h"
 #include "engine/model_files/open_package.h"
+#include "engine/models/config/end_tokens.h"
+#include "engine/models/config/told_cache.h"
 #include "engine/models/device_choice.h"
-#include "engine/models/end_tokens.h"
 #include "engine/models/registry.h"
-#include "engine/models/told_cache.h"
-#include "engine/models/weight_format.h"
+#include "engine/models/weights/weight_format.h"
 
 namespace winnow {
 namespace {

@@ -1,10 +1,10 @@
 // MiniCPM-V 4.7's positions with three axes, time, height and width: a picture's slices lie side by side on a canvas, its whole is
 // stretched over all of it, and its marks lie at their corners.
 //
-// Used by minicpmv.h. Follows get_rope_index() of transformers' MiniCPMV4_7Model. Time stands still on a canvas; text has the same position
-// on all axes and goes on behind the longer side. A line's end right behind a picture belongs to its canvas, at the corner. Of a picture
-// whose tokens are not all there (pruned, or a part of what is repeated) the canvas is that of the others. Threads: plain functions.
-// Errors: none.
+// Used by minicpmv.cpp. Follows get_rope_index() of transformers' MiniCPMV4_7Model. Time stands still on a canvas; text has the same
+// position on all axes and goes on behind the longer side. A line's end right behind a picture belongs to its canvas, at the corner. Of a
+// picture whose tokens are not all there (pruned, or a part of what is repeated) the canvas is that of the others. Threads: plain
+// functions. Errors: none.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Everything that a Gemma3ForConditionalGeneration folder says about itself, checked.
 //
-// Read by the family's model (gemma3.h) before a weight is loaded. What config.json leaves out is as transformers' Gemma3Config,
-// Gemma3TextConfig and SiglipVisionConfig have it; the text model is read by causal_lm/gemma3_config.h, its bound of logits left
+// Read by the family's model (gemma3.cpp) before a weight is loaded. What config.json leaves out is as transformers' Gemma3Config,
+// Gemma3TextConfig and SiglipVisionConfig have it; the text model is read by gemma3_text_config.h, its bound of logits left
 // aside, as transformers' class does. Pixels are described where picture_config.h finds their document. Images are resized with
 // torchvision's arithmetic, which is transformers' default for both of the class's processors; with Pillow's where the file names none.
 // Pan and scan: a file with do_pan_and_scan asks for it, and its other numbers count; transformers' Gemma3Processor leaves both aside and
@@ -17,11 +17,11 @@
 
 #include "engine/base/json_document.h"
 #include "engine/model_files/model_package.h"
-#include "engine/models/decoder_config.h"
-#include "engine/models/families/llava_vision_config.h"
+#include "engine/models/config/decoder_config.h"
+#include "engine/models/config/vit_config.h"
 #include "engine/models/media_facts.h"
-#include "engine/models/medium_tokens.h"
-#include "engine/models/vit_config.h"
+#include "engine/models/vision/llava_vision_config.h"
+#include "engine/models/vision/medium_tokens.h"
 #include "engine/text/tokenizer.h"
 #include "engine/vision/pixel_size.h"
 

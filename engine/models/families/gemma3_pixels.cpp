@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/models/families/picture_preparation.h"
+#include "engine/models/vision/picture_preparation.h"
 #include "engine/vision/picture_limits.h"
 
 namespace winnow {

@@ -1,5 +1,5 @@
 // Everything that a folder of Gemma4ForConditionalGeneration or Gemma4UnifiedForConditionalGeneration (12B) says about itself, checked.
-// Read by gemma4.h before a weight is loaded.
+// Read by gemma4.cpp before a weight is loaded.
 //
 // Values that config.json leaves out are those of transformers' Gemma4Config, Gemma4UnifiedConfig and their vision configurations; the text
 // model is read by gemma4_text_config.h. Budgets of soft tokens are the processors' max_soft_tokens, of a picture and of a frame, where it
@@ -19,9 +19,9 @@
 #include "engine/base/token_origin.h"
 #include "engine/layers/activation.h"
 #include "engine/model_files/model_package.h"
-#include "engine/models/decoder_config.h"
+#include "engine/models/config/decoder_config.h"
 #include "engine/models/media_facts.h"
-#include "engine/models/medium_tokens.h"
+#include "engine/models/vision/medium_tokens.h"
 #include "engine/text/tokenizer.h"
 #include "engine/vision/pixel_scaling.h"
 #include "engine/vision/pixel_size.h"

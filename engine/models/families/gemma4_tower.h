@@ -1,6 +1,6 @@
 // Gemma 4's vision transformer: rows of patches of pictures of one size in, an embedding for each soft token out.
 //
-// Used by gemma4.h. Follows transformers' Gemma4VisionModel and Gemma4MultimodalEmbedder: a patch's place is the sum of its column's and
+// Used by gemma4.cpp. Follows transformers' Gemma4VisionModel and Gemma4MultimodalEmbedder: a patch's place is the sum of its column's and
 // its row's entries of a table; half of a head rotates by the column, the other half by the row; queries, keys and values are normalised
 // and attention is not scaled; four norms and a gated MLP a layer; the mean of a token's patches times the root of the hidden size, a norm
 // without weights, a projection. A patch attends only to its own picture. Bounds (use_clipped_linears) are cut to in the products'
@@ -20,8 +20,8 @@
 #include "engine/layers/norm.h"
 #include "engine/layers/rotary.h"
 #include "engine/models/families/gemma4_folder.h"
-#include "engine/models/vision_judge.h"
-#include "engine/models/weight_reader.h"
+#include "engine/models/vision/vision_judge.h"
+#include "engine/models/weights/weight_reader.h"
 
 namespace winnow {
 

@@ -1,5 +1,5 @@
 // Everything that a Glm4vForConditionalGeneration, Glm46VForConditionalGeneration or Glm4vMoeForConditionalGeneration folder says about
-// itself, checked. Read by glm4v.h before a weight is loaded.
+// itself, checked. Read by qwen3_vl.cpp before a weight is loaded.
 //
 // The first two classes have the same network, the third the decoder of GLM-4.5 behind the same tower. How frames are told their times
 // follows the processor's class where a file names it, as in transformers, else the model's. Bounds count the pixels of all frames of a set
@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/models/decoder_config.h"
+#include "engine/models/config/decoder_config.h"
 #include "engine/models/families/qwen3_vl_config.h"
 
 namespace winnow {

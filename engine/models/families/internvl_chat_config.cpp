@@ -4,7 +4,7 @@
 #include <array>
 
 #include "engine/base/error.h"
-#include "engine/models/config_fields.h"
+#include "engine/models/config/config_fields.h"
 
 namespace winnow {
 namespace {

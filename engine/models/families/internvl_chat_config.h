@@ -1,10 +1,10 @@
 // The folders of InternVL 2, 2.5 and 3 with code of their own (InternVLChatModel, trust_remote_code), read without that code.
 //
-// Read by internvl.h. What their Python does with pictures and prompts stands in modeling_internvl_chat.py, conversation.py and the loading
-// code of their model cards, and is done here: tiles as config.json asks for them, Pillow's bicubic filter, ImageNet's mean and deviation,
-// the conversation that `template` names whatever the tokenizer says. Defaults are those of their configuration classes. Refused by name:
-// other language models than InternLM2, Llama and Qwen2 (Phi-3), conversations that are not ChatML, ps_version v1, padded squares,
-// adapters. Errors: as internvl_config.h. No torch. Threads: plain function.
+// Read by internvl.cpp. What their Python does with pictures and prompts stands in modeling_internvl_chat.py, conversation.py and the
+// loading code of their model cards, and is done here: tiles as config.json asks for them, Pillow's bicubic filter, ImageNet's mean and
+// deviation, the conversation that `template` names whatever the tokenizer says. Defaults are those of their configuration classes. Refused
+// by name: other language models than InternLM2, Llama and Qwen2 (Phi-3), conversations that are not ChatML, ps_version v1, padded squares,
+// adapters. Errors: as internvl_folder.h. No torch. Threads: plain function.
 #pragma once
 
 #include <string>

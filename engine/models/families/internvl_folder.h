@@ -1,11 +1,11 @@
 // Everything that an InternVL folder says about itself, checked, in either of its two layouts.
 //
-// Read by the family's model (internvl.h) before a weight is loaded. read_internvl() reads transformers' layout
+// Read by the family's model (internvl.cpp) before a weight is loaded. read_internvl() reads transformers' layout
 // (InternVLForConditionalGeneration: InternVL2.5, 3 and 3.5 "-hf"; what config.json leaves out is as transformers' classes have it; pixels
-// as picture_config.h finds their documents); read_internvl_chat() (original_config.h) that of the published folders with code of their
-// own. Images are always cut into tiles (InternVLProcessor asks for it whatever the file says) and resized with torchvision's arithmetic,
-// which is transformers' default for GotOcr2ImageProcessor, too; frames never are. Which frames are read is the frame plan's matter.
-// Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel with "<file>: <key.path>" as subject, kFileNotFound. No torch.
+// as picture_config.h finds their documents); read_internvl_chat() (internvl_chat_config.h) that of the published folders with code of
+// their own. Images are always cut into tiles (InternVLProcessor asks for it whatever the file says) and resized with torchvision's
+// arithmetic, which is transformers' default for GotOcr2ImageProcessor, too; frames never are. Which frames are read is the frame plan's
+// matter. Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel with "<file>: <key.path>" as subject, kFileNotFound. No torch.
 // Threads: plain values.
 #pragma once
 
@@ -18,12 +18,12 @@
 
 #include "engine/base/json_document.h"
 #include "engine/model_files/model_package.h"
-#include "engine/models/decoder_config.h"
-#include "engine/models/families/llava_vision_config.h"
+#include "engine/models/config/decoder_config.h"
+#include "engine/models/config/vit_config.h"
 #include "engine/models/media_facts.h"
-#include "engine/models/medium_tokens.h"
-#include "engine/models/tile_choice.h"
-#include "engine/models/vit_config.h"
+#include "engine/models/vision/llava_vision_config.h"
+#include "engine/models/vision/medium_tokens.h"
+#include "engine/models/vision/tile_choice.h"
 #include "engine/text/tokenizer.h"
 #include "engine/weights/weight_names.h"
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "engine/base/json_document.h"
-#include "engine/models/decoder_config.h"
+#include "engine/models/config/decoder_config.h"
 
 namespace winnow {
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "engine/base/error.h"
-#include "engine/models/config_fields.h"
+#include "engine/models/config/config_fields.h"
+#include "engine/models/config/picture_config.h"
 #include "engine/models/families/lfm2_text_config.h"
-#include "engine/models/picture_config.h"
 
 namespace winnow {
 namespace {

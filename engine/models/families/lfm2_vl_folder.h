@@ -1,6 +1,6 @@
 // Everything that an LFM2-VL folder (Lfm2VlForConditionalGeneration) says about itself, checked.
 //
-// Read by lfm2_vl.h before a weight is loaded. Follows transformers 5.24's Lfm2VlConfig, Siglip2VisionConfig, Lfm2VlImageProcessor and
+// Read by lfm2_vl.cpp before a weight is loaded. Follows transformers 5.24's Lfm2VlConfig, Siglip2VisionConfig, Lfm2VlImageProcessor and
 // Lfm2VlProcessor, whose defaults count where a file is silent. The processor's patches and cells are the model's, and tiles are whole
 // cells: transformers fails where they are not. A text model other than LFM2 (its mixture of experts) is refused. Errors: Exception;
 // kDamagedFile, kLimitExceeded, kUnsupportedModel with "<file>: <key.path>" as subject, kFileNotFound. No torch. Threads: plain values.
@@ -14,10 +14,10 @@
 
 #include "engine/layers/activation.h"
 #include "engine/model_files/model_package.h"
-#include "engine/models/decoder_config.h"
-#include "engine/models/medium_tokens.h"
-#include "engine/models/tile_choice.h"
-#include "engine/models/vit_config.h"
+#include "engine/models/config/decoder_config.h"
+#include "engine/models/config/vit_config.h"
+#include "engine/models/vision/medium_tokens.h"
+#include "engine/models/vision/tile_choice.h"
 #include "engine/text/tokenizer.h"
 #include "engine/vision/pixel_scaling.h"
 #include "engine/vision/pixel_size.h"

@@ -8,13 +8,13 @@
 #include <memory>
 
 #include "engine/base/error.h"
+#include "engine/models/decoder/transformer_decoder.h"
 #include "engine/models/families/llava_folder.h"
-#include "engine/models/families/llava_vision.h"
-#include "engine/models/families/llava_vision_config.h"
-#include "engine/models/families/picture_preparation.h"
 #include "engine/models/family_rows.h"
 #include "engine/models/model_load.h"
-#include "engine/models/transformer_decoder.h"
+#include "engine/models/vision/llava_vision.h"
+#include "engine/models/vision/llava_vision_config.h"
+#include "engine/models/vision/picture_preparation.h"
 #include "engine/models/vision_language_model.h"
 
 namespace winnow {

@@ -1,7 +1,7 @@
 // Everything that the folder of a LLaVA says about itself, checked: LlavaForConditionalGeneration (LLaVA-1.5),
 // LlavaNextForConditionalGeneration (LLaVA-NeXT, 1.6) and LlavaNextVideoForConditionalGeneration.
 //
-// Read by the family's model (llava.h) before a weight is loaded. The three differ in what they do with pictures and in what their files
+// Read by the family's model (llava.cpp) before a weight is loaded. The three differ in what they do with pictures and in what their files
 // need not say; that is one row each of a table. Defaults are those of transformers' configuration classes, because the published folders
 // leave much out. Keys of both transformers 4 (*_token_index) and 5 (*_token_id) are read. Errors: Exception; kDamagedFile,
 // kLimitExceeded, kUnsupportedModel with "<file>: <key.path>" as subject, kFileNotFound. No torch. Threads: plain values.
@@ -15,9 +15,9 @@
 
 #include "engine/base/json_document.h"
 #include "engine/model_files/model_package.h"
-#include "engine/models/decoder_config.h"
-#include "engine/models/families/llava_vision_config.h"
-#include "engine/models/families/visual_grid.h"
+#include "engine/models/config/decoder_config.h"
+#include "engine/models/vision/llava_vision_config.h"
+#include "engine/models/vision/visual_grid.h"
 
 namespace winnow {
 

@@ -9,13 +9,13 @@
 #include <string>
 
 #include "engine/base/error.h"
+#include "engine/models/decoder/transformer_decoder.h"
 #include "engine/models/families/llava_onevision_folder.h"
 #include "engine/models/families/llava_onevision_pixels.h"
-#include "engine/models/families/llava_vision.h"
-#include "engine/models/families/llava_vision_config.h"
 #include "engine/models/family_rows.h"
 #include "engine/models/model_load.h"
-#include "engine/models/transformer_decoder.h"
+#include "engine/models/vision/llava_vision.h"
+#include "engine/models/vision/llava_vision_config.h"
 #include "engine/models/vision_language_model.h"
 
 namespace winnow {

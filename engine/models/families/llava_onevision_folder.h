@@ -1,6 +1,6 @@
 // Everything that a LlavaOnevisionForConditionalGeneration folder says about itself, checked.
 //
-// Read by the family's model (llava_onevision.h) before a weight is loaded. Every field has a range (caps against hostile folders); what
+// Read by the family's model (llava_onevision.cpp) before a weight is loaded. Every field has a range (caps against hostile folders); what
 // the engine does not run is refused by name instead of failing later as arithmetic. Keys of both transformers 4 (*_token_index) and 5
 // (*_token_id) are read. Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel with "<file>: <key.path>" as subject,
 // kFileNotFound. No torch. Threads: plain values.
@@ -15,14 +15,14 @@
 #include "engine/base/json_document.h"
 #include "engine/base/token_origin.h"
 #include "engine/model_files/model_package.h"
-#include "engine/models/decoder_config.h"
-#include "engine/models/families/llava_vision_config.h"
-#include "engine/models/families/visual_grid.h"
+#include "engine/models/config/decoder_config.h"
+#include "engine/models/vision/llava_vision_config.h"
+#include "engine/models/vision/visual_grid.h"
 
 namespace winnow {
 
 // How a model folder wants its pixels: preprocessor_config.json, video_preprocessor_config.json, processor_config.json. As in LLaVA's
-// folders (llava_processor_config.h) an image processor that the file names is loaded in its fast form, torchvision's, whichever it names;
+// folders (llava_folder.h) an image processor that the file names is loaded in its fast form, torchvision's, whichever it names;
 // where the file names none it is the slow form over Pillow. Videos are torchvision's. Settings that the engine does not run (another
 // filter, no resizing, centre crops) are refused by name, not ignored.
 
@@ -49,7 +49,7 @@ PictureRules parse_video_processor(const JsonObject& object);
 ProcessorConfig read_processor_config(const ModelPackage& package);
 
 // How frames become tokens, as the config.json of a LLaVA-Video says: mm_spatial_pool_mode, mm_spatial_pool_stride, mm_newline_position.
-// Read with llava_onevision_config.h. A folder that says none of it is transformers' LLaVA-OneVision: bilinear to half the side, one
+// A folder that says none of it is transformers' LLaVA-OneVision: bilinear to half the side, one
 // newline at the end. Keys, defaults and sentence are those of the LLaVA-NeXT repository (llava_arch.py, train.py); the file decides,
 // whatever an evaluation may have overridden.
 

@@ -1,16 +1,16 @@
 // Pixels of an image or of video frames, resized, tiled and normalised as transformers does it.
 //
-// Used by llava_onevision.h. Images follow LlavaOnevisionImageProcessorFast over torchvision's 8-bit antialiased resize, or
-// LlavaOnevisionImageProcessor over Pillow, another implementation with other rounding (processor_config.h says which): anyres (base image
-// and tiles of the best pinpoint, padded with black before scaling), or one square padded with the mean colour when a turn brings several
-// images. Frames follow LlavaOnevisionVideoProcessor, torchvision's.
-// Errors: those of picture_preparation.h. Threads: const calls from several threads.
+// Used by llava_onevision.cpp. Images follow LlavaOnevisionImageProcessorFast over torchvision's 8-bit antialiased resize, or
+// LlavaOnevisionImageProcessor over Pillow, another implementation with other rounding (llava_onevision_folder.h says which): anyres (base
+// image and tiles of the best pinpoint, padded with black before scaling), or one square padded with the mean colour when a turn brings
+// several images. Frames follow LlavaOnevisionVideoProcessor, torchvision's. Errors: those of picture_preparation.h. Threads: const calls
+// from several threads.
 #pragma once
 
 #include <span>
 
 #include "engine/models/families/llava_onevision_folder.h"
-#include "engine/models/families/picture_preparation.h"
+#include "engine/models/vision/picture_preparation.h"
 
 namespace winnow {
 

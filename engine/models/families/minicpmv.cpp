@@ -14,14 +14,14 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/models/decoder/transformer_decoder.h"
 #include "engine/models/families/canvas_positions.h"
 #include "engine/models/families/minicpmv_folder.h"
 #include "engine/models/families/minicpmv_tower.h"
-#include "engine/models/families/patch_processor.h"
 #include "engine/models/family_rows.h"
-#include "engine/models/medium_features.h"
 #include "engine/models/model_load.h"
-#include "engine/models/transformer_decoder.h"
+#include "engine/models/vision/medium_features.h"
+#include "engine/models/vision/patch_processor.h"
 #include "engine/models/vision_language_model.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/tokenizer_file.h"

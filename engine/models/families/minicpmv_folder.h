@@ -1,5 +1,5 @@
-// Everything that a folder of MiniCPMV4_6ForConditionalGeneration or MiniCPMV4_7's says about itself, checked. Read by minicpmv.h before a
-// weight is loaded.
+// Everything that a folder of MiniCPMV4_6ForConditionalGeneration or MiniCPMV4_7's says about itself, checked. Read by minicpmv.cpp before
+// a weight is loaded.
 //
 // The text model is Qwen3.5's, in 4.6 with positions along one axis. How many patches become a token (downsample_mode) is said by
 // config.json and by both processors, which have to agree. Frames are not cut, whatever the processor's file says, as the model's makers
@@ -18,10 +18,10 @@
 #include "engine/base/json_document.h"
 #include "engine/layers/activation.h"
 #include "engine/model_files/model_package.h"
-#include "engine/models/decoder_config.h"
-#include "engine/models/families/patch_grid.h"
+#include "engine/models/config/decoder_config.h"
 #include "engine/models/media_facts.h"
-#include "engine/models/medium_tokens.h"
+#include "engine/models/vision/medium_tokens.h"
+#include "engine/models/vision/patch_grid.h"
 #include "engine/text/tokenizer.h"
 #include "engine/vision/pixel_size.h"
 

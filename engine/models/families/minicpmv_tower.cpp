@@ -7,8 +7,8 @@
 #include "engine/base/error.h"
 #include "engine/device/host_numbers.h"
 #include "engine/layers/attention.h"
-#include "engine/models/judged_attention.h"
-#include "engine/models/picture_blocks.h"
+#include "engine/models/vision/judged_attention.h"
+#include "engine/models/vision/picture_blocks.h"
 
 namespace winnow {
 namespace {

@@ -1,8 +1,8 @@
 // MiniCPM-V's vision transformer and merger: patches of pictures of one size in, one text embedding for each cell out.
 //
-// Used by minicpmv.h. A SigLIP whose positions are those of a square table at a patch's fractions of its picture. All patches of a picture
-// attend to each other. Where a token stands for 16 patches, squares of two patches a side attend to each other behind one layer and become
-// one; where it stands for four, they do not. At the end squares of two a side become tokens. Follows transformers'
+// Used by minicpmv.cpp. A SigLIP whose positions are those of a square table at a patch's fractions of its picture. All patches of a
+// picture attend to each other. Where a token stands for 16 patches, squares of two patches a side attend to each other behind one layer
+// and become one; where it stands for four, they do not. At the end squares of two a side become tokens. Follows transformers'
 // MiniCPMV4_6VisionModel and MiniCPMV4_6Merger. Dtype fp32, bf16 or (on a GPU) fp16. Threads: engine thread; methods need
 // c10::InferenceMode. Errors: kDamagedFile naming the tensor; Interrupted.
 #pragma once
@@ -18,9 +18,9 @@
 #include "engine/layers/mlp.h"
 #include "engine/layers/norm.h"
 #include "engine/models/families/minicpmv_folder.h"
-#include "engine/models/families/patch_grid.h"
-#include "engine/models/vision_judge.h"
-#include "engine/models/weight_reader.h"
+#include "engine/models/vision/patch_grid.h"
+#include "engine/models/vision/vision_judge.h"
+#include "engine/models/weights/weight_reader.h"
 
 namespace winnow {
 

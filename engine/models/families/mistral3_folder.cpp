@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "engine/base/error.h"
-#include "engine/models/config_fields.h"
-#include "engine/models/picture_config.h"
+#include "engine/models/config/config_fields.h"
+#include "engine/models/config/picture_config.h"
 
 namespace winnow {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "engine/layers/activation.h"
 #include "engine/model_files/model_package.h"
-#include "engine/models/decoder_config.h"
-#include "engine/models/families/patch_grid.h"
+#include "engine/models/config/decoder_config.h"
+#include "engine/models/vision/patch_grid.h"
 
 namespace winnow {
 

@@ -6,7 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/layers/attention.h"
-#include "engine/models/judged_attention.h"
+#include "engine/models/vision/judged_attention.h"
 
 namespace winnow {
 namespace {

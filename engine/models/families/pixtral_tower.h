@@ -1,6 +1,6 @@
 // Pixtral's vision transformer: patches of one picture in its own proportions in, one hidden state for each patch out.
 //
-// Used by mistral3.h. Queries and keys are rotated by a patch's row and column: rows have the even frequencies of a head, columns the odd
+// Used by mistral3.cpp. Queries and keys are rotated by a patch's row and column: rows have the even frequencies of a head, columns the odd
 // ones. All patches of a picture attend to each other. Follows transformers' PixtralVisionModel: an RMS norm after the patch embedding, RMS
 // norms and gated MLPs without biases, rotation in the model's dtype. Dtype fp32, bf16 or (on a GPU) fp16. Threads: engine thread; methods
 // need c10::InferenceMode. Errors: kDamagedFile naming the tensor; Interrupted.
@@ -18,8 +18,8 @@
 #include "engine/layers/norm.h"
 #include "engine/layers/rotary.h"
 #include "engine/models/families/mistral3_folder.h"
-#include "engine/models/vision_judge.h"
-#include "engine/models/weight_reader.h"
+#include "engine/models/vision/vision_judge.h"
+#include "engine/models/weights/weight_reader.h"
 
 namespace winnow {
 

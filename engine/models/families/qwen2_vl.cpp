@@ -6,15 +6,15 @@
 #include <memory>
 
 #include "engine/base/error.h"
-#include "engine/models/families/patch_grid.h"
-#include "engine/models/families/patch_processor.h"
+#include "engine/models/decoder/transformer_decoder.h"
 #include "engine/models/families/qwen2_vl_config.h"
-#include "engine/models/families/qwen_vision_config.h"
-#include "engine/models/families/qwen_vl_tower.h"
-#include "engine/models/families/time_positions.h"
 #include "engine/models/family_rows.h"
 #include "engine/models/model_load.h"
-#include "engine/models/transformer_decoder.h"
+#include "engine/models/vision/patch_grid.h"
+#include "engine/models/vision/patch_processor.h"
+#include "engine/models/vision/qwen_vision_config.h"
+#include "engine/models/vision/qwen_vl_tower.h"
+#include "engine/models/vision/time_positions.h"
 #include "engine/models/vision_language_model.h"
 
 namespace winnow {

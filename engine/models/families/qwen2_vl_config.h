@@ -1,6 +1,6 @@
 // Everything that a Qwen2VLForConditionalGeneration or Qwen2_5_VLForConditionalGeneration folder says about itself, checked.
 //
-// Read by the family's model (qwen2_vl.h) before a weight is loaded. The language half is `text_config`, or lies flat beside
+// Read by the family's model (qwen2_vl.cpp) before a weight is loaded. The language half is `text_config`, or lies flat beside
 // `vision_config`, as the published folders have it. Every field has a range (caps against hostile folders); what the engine does not run
 // is refused by name. Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel with "<file>: <key.path>" as subject,
 // kFileNotFound. No torch. Threads: plain values.
@@ -12,9 +12,9 @@
 #include <string_view>
 
 #include "engine/base/json_document.h"
-#include "engine/models/decoder_config.h"
-#include "engine/models/families/patch_grid.h"
-#include "engine/models/families/qwen_vision_config.h"
+#include "engine/models/config/decoder_config.h"
+#include "engine/models/vision/patch_grid.h"
+#include "engine/models/vision/qwen_vision_config.h"
 
 namespace winnow {
 

@@ -3,8 +3,8 @@
 #include <string_view>
 
 #include "engine/base/error.h"
-#include "engine/models/config_fields.h"
-#include "engine/models/rotary_config.h"
+#include "engine/models/config/config_fields.h"
+#include "engine/models/config/rotary_config.h"
 
 namespace winnow {
 namespace {

@@ -1,5 +1,5 @@
 // Everything that a Qwen3_5ForConditionalGeneration or Qwen3_5MoeForConditionalGeneration folder says about itself, checked. Read by
-// qwen3_5.h before a weight is loaded.
+// qwen3_vl.cpp before a weight is loaded.
 //
 // Its vision encoder has Qwen3-VL's keys and no deepstack layers. Published folders give it the model's own model_type. Errors as in
 // qwen3_vl_config.h. No torch. Threads: plain values.

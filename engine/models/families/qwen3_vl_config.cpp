@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/models/config_fields.h"
-#include "engine/models/picture_config.h"
-#include "engine/models/rotary_config.h"
+#include "engine/models/config/config_fields.h"
+#include "engine/models/config/picture_config.h"
+#include "engine/models/config/rotary_config.h"
 
 namespace winnow {
 namespace {

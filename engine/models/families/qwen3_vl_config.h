@@ -1,6 +1,6 @@
 // Everything that a Qwen3VLForConditionalGeneration or Qwen3VLMoeForConditionalGeneration folder says about itself, checked.
 //
-// Read by the family's model (qwen3_vl.h) before a weight is loaded. Every field has a range (caps against hostile folders); what the
+// Read by the family's model (qwen3_vl.cpp) before a weight is loaded. Every field has a range (caps against hostile folders); what the
 // engine does not run is refused by name. Images have the processor of Qwen2-VL, videos one of their own, which counts the pixels of all
 // frames together; which frames are read is the frame plan's matter: fps, min_frames and max_frames are not looked at. Errors: Exception;
 // kDamagedFile, kLimitExceeded, kUnsupportedModel with "<file>: <key.path>" as subject, kFileNotFound. No torch. Threads: plain values.
@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "engine/base/json_document.h"
-#include "engine/models/decoder_config.h"
-#include "engine/models/families/patch_grid.h"
-#include "engine/models/families/qwen_vision_config.h"
+#include "engine/models/config/decoder_config.h"
 #include "engine/models/media_facts.h"
-#include "engine/models/medium_tokens.h"
+#include "engine/models/vision/medium_tokens.h"
+#include "engine/models/vision/patch_grid.h"
+#include "engine/models/vision/qwen_vision_config.h"
 #include "engine/text/tokenizer.h"
 
 namespace winnow {

@@ -1,6 +1,6 @@
 // Everything that an Idefics3- or SmolVLMForConditionalGeneration folder says about itself, checked.
 //
-// Read by the family's model (smolvlm.h) before a weight is loaded. Sizes that the published files leave out are those of transformers'
+// Read by the family's model (smolvlm.cpp) before a weight is loaded. Sizes that the published files leave out are those of transformers'
 // classes (LlamaConfig, SmolVLMVisionConfig). Pixels are described where transformers 5 looks for them: the objects `image_processor` and
 // `video_processor` nested in processor_config.json, then preprocessor_config.json and video_preprocessor_config.json; a video without
 // either uses the image's, whose `size` goes before `video_sampling.video_size`. Images go through Pillow with the filter that the file
@@ -17,10 +17,10 @@
 
 #include "engine/base/json_document.h"
 #include "engine/model_files/model_package.h"
-#include "engine/models/decoder_config.h"
+#include "engine/models/config/decoder_config.h"
+#include "engine/models/config/vit_config.h"
 #include "engine/models/media_facts.h"
-#include "engine/models/medium_tokens.h"
-#include "engine/models/vit_config.h"
+#include "engine/models/vision/medium_tokens.h"
 #include "engine/text/tokenizer.h"
 #include "engine/vision/pixel_scaling.h"
 #include "engine/vision/pixel_size.h"

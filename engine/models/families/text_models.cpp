@@ -4,7 +4,8 @@
 
 #include <array>
 
-#include "engine/models/decoder_config.h"
+#include "engine/models/config/decoder_config.h"
+#include "engine/models/decoder/transformer_decoder.h"
 #include "engine/models/families/falcon_config.h"
 #include "engine/models/families/gemma3_text_config.h"
 #include "engine/models/families/gemma4_text_config.h"
@@ -12,7 +13,6 @@
 #include "engine/models/families/lfm2_text_config.h"
 #include "engine/models/family_rows.h"
 #include "engine/models/model_load.h"
-#include "engine/models/transformer_decoder.h"
 #include "engine/models/vision_language_model.h"
 
 namespace winnow {

@@ -1,5 +1,5 @@
 // For which caches a captured step serves the next token: one that has grown by a slot, one that has lost one for it, no other one.
-#include "engine/models/device_step.h"
+#include "engine/models/decoder/device_step.h"
 
 #include <cstdint>
 #include <vector>

@@ -8,8 +8,8 @@
 
 #include "engine/layers/device_block_matrix.h"
 #include "engine/model_files/hugging_face_folder.h"
-#include "engine/models/block_packing.h"
 #include "engine/models/registry.h"
+#include "engine/models/weights/block_packing.h"
 #include "tests/engine/emulated_gpu/emulated_device.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/expect_error.h"

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "engine/model_files/hugging_face_folder.h"
+#include "engine/models/decoder/transformer_decoder.h"
 #include "engine/models/families/llava_onevision_folder.h"
-#include "engine/models/families/llava_vision_config.h"
-#include "engine/models/transformer_decoder.h"
+#include "engine/models/vision/llava_vision_config.h"
 #include "engine/models/vision_language_model.h"
 
 namespace winnow::testing {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "engine/models/block_packing.h"
+#include "engine/models/weights/block_packing.h"
 #include "tests/bench/random_decoder.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/allocation_probe.h"

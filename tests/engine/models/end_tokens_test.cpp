@@ -1,5 +1,5 @@
 // Which tokens end an answer, from generation_config.json, config.json, the tokenizer and the templates.
-#include "engine/models/end_tokens.h"
+#include "engine/models/config/end_tokens.h"
 
 #include <gtest/gtest.h>
 

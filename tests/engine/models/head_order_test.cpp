@@ -1,4 +1,4 @@
-#include "engine/models/head_order.h"
+#include "engine/models/config/head_order.h"
 
 #include <gtest/gtest.h>
 

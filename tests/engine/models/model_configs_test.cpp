@@ -13,14 +13,14 @@
 #include <vector>
 
 #include "engine/base/json_document.h"
+#include "engine/models/config/generation_defaults.h"
+#include "engine/models/config/winnow_sidecar.h"
 #include "engine/models/families/falcon_config.h"
 #include "engine/models/families/gemma3_text_config.h"
-#include "engine/models/generation_defaults.h"
 #include "engine/models/families/glm4v_config.h"
 #include "engine/models/families/internvl_chat_config.h"
 #include "engine/models/families/lfm2_text_config.h"
 #include "engine/models/families/qwen3_5_config.h"
-#include "engine/models/winnow_sidecar.h"
 #include "tests/engine/models/shown_config.h"
 #include "tests/support/config_exercise.h"
 #include "tests/support/expect_error.h"

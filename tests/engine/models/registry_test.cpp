@@ -10,7 +10,7 @@
 
 #include "engine/base/error.h"
 #include "engine/model_files/hugging_face_folder.h"
-#include "engine/models/block_packing.h"
+#include "engine/models/weights/block_packing.h"
 #include "engine/weights/safetensors_writer.h"
 #include "tests/engine/models/folder_copy.h"
 #include "tests/engine/models/golden_model.h"

@@ -1,6 +1,6 @@
 // How many positions a scaled model reads, and by what its frequencies are divided: transformers 5.24's numbers (its inv_freq of a plain
 // model over its inv_freq of the scaled one, and attention_scaling). Whole models of most kinds are golden folders.
-#include "engine/models/rotary_config.h"
+#include "engine/models/config/rotary_config.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "engine/base/json_document.h"
-#include "engine/models/decoder_config.h"
+#include "engine/models/config/decoder_config.h"
+#include "engine/models/config/vit_config.h"
 #include "engine/models/families/gemma3_folder.h"
 #include "engine/models/families/gemma4_folder.h"
 #include "engine/models/families/internvl_chat_config.h"
@@ -23,7 +24,6 @@
 #include "engine/models/families/qwen2_vl_config.h"
 #include "engine/models/families/qwen3_vl_config.h"
 #include "engine/models/families/smolvlm_folder.h"
-#include "engine/models/vit_config.h"
 
 namespace winnow::test {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/models/block_packing.h"
-#include "engine/models/upcast_packing.h"
+#include "engine/models/weights/block_packing.h"
+#include "engine/models/weights/upcast_packing.h"
 #include "tests/engine/models/folder_copy.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/folder_test_name.h"

@@ -1,4 +1,4 @@
-#include "engine/models/tile_choice.h"
+#include "engine/models/vision/tile_choice.h"
 
 #include <gtest/gtest.h>
 

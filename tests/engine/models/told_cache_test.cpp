@@ -1,5 +1,5 @@
 // What config.json tells of a cache, beyond the golden folders of tests/engine/api/engine_face_test.cpp.
-#include "engine/models/told_cache.h"
+#include "engine/models/config/told_cache.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-#include "engine/models/transformer_decoder.h"
-#include "engine/models/families/llava_vision_config.h"
+#include "engine/models/decoder/transformer_decoder.h"
+#include "engine/models/vision/llava_vision_config.h"
 
 #include <gtest/gtest.h>
 

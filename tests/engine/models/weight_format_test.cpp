@@ -1,5 +1,5 @@
 // What the formats of weights mean on each device.
-#include "engine/models/weight_format.h"
+#include "engine/models/weights/weight_format.h"
 
 #include <gtest/gtest.h>
 

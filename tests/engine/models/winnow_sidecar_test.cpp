@@ -1,5 +1,5 @@
 // What llava_onevision_configs.json does not hold of winnow.json: texts and lists that are too long, and what methods are given.
-#include "engine/models/winnow_sidecar.h"
+#include "engine/models/config/winnow_sidecar.h"
 
 #include <gtest/gtest.h>
 

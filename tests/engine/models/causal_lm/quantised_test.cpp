@@ -7,8 +7,8 @@
 #include <string>
 
 #include "engine/model_files/hugging_face_folder.h"
-#include "engine/models/block_packing.h"
 #include "engine/models/registry.h"
+#include "engine/models/weights/block_packing.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/golden_tensors.h"
 #include "tests/support/plain_processor.h"

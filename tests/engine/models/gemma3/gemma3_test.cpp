@@ -6,8 +6,8 @@
 #include <array>
 
 #include "engine/base/json_document.h"
+#include "engine/models/decoder/transformer_decoder.h"
 #include "engine/models/families/gemma3_pixels.h"
-#include "engine/models/transformer_decoder.h"
 #include "engine/weights/weight_files.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/engine/models/llava_parts/golden_pictures.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "engine/layers/rotary.h"
-#include "engine/models/narrow_heads.h"
-#include "engine/models/transformer_decoder.h"
+#include "engine/models/decoder/narrow_heads.h"
+#include "engine/models/decoder/transformer_decoder.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/folder_test_name.h"
 #include "tests/support/tensor_distance.h"

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/json_document.h"
-#include "engine/models/families/picture_preparation.h"
-#include "engine/models/tile_choice.h"
+#include "engine/models/vision/picture_preparation.h"
+#include "engine/models/vision/tile_choice.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/engine/models/llava_parts/golden_pictures.h"
 #include "tests/support/golden_cases.h"

@@ -1,4 +1,4 @@
-#include "engine/models/families/llava_vision_config.h"
+#include "engine/models/vision/llava_vision_config.h"
 
 #include <gtest/gtest.h>
 

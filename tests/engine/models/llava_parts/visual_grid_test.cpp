@@ -1,4 +1,4 @@
-#include "engine/models/families/visual_grid.h"
+#include "engine/models/vision/visual_grid.h"
 
 #include <gtest/gtest.h>
 

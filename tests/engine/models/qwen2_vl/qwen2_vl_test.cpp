@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/models/families/patch_grid.h"
-#include "engine/models/families/time_positions.h"
+#include "engine/models/vision/patch_grid.h"
+#include "engine/models/vision/time_positions.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/memory_media.h"
 

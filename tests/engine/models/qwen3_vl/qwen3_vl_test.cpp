@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/models/families/patch_grid.h"
-#include "engine/models/families/time_positions.h"
+#include "engine/models/vision/patch_grid.h"
+#include "engine/models/vision/time_positions.h"
 #include "tests/engine/models/golden_model.h"
 
 namespace winnow::qwen3_vl_test {

@@ -1,4 +1,4 @@
-#include "engine/models/families/patch_grid.h"
+#include "engine/models/vision/patch_grid.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/models/families/qwen_vision_config.h"
+#include "engine/models/vision/qwen_vision_config.h"
 
 #include <gtest/gtest.h>
 
