@@ -24,7 +24,7 @@ HeadTokens tokens_of(const KvCache& cache, LayerId layer, KvHead kv_head) {
   const SharedEntries* table = cache.shared_entries(layer, kv_head);
   if (table == nullptr) {
     tokens.original.assign(slots.begin(), slots.end());
-    tokens.rows = unbiased_slots(cache, layer, kv_head);
+    tokens.rows = cache.unbiased_slots(layer, kv_head);
     return tokens;
   }
   std::vector<std::int64_t> live, slot_of;  // runtime tokens: the table's, then the direct slots
@@ -65,7 +65,7 @@ void put_in_order(KvCache& cache, LayerId layer, KvHead kv_head) {
   cache.assign(layer, kv_head, rows.keys, rows.values, original);
   if (!tokens.rows.positions.defined()) return;
   rows.positions = tokens.rows.positions.index_select(1, index);
-  write_unbiased(cache, layer, kv_head, 0, rows);
+  cache.write_unbiased(layer, kv_head, 0, rows);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches) {
   std::int64_t bytes = 0;
   std::vector<const KvCache*> all(caches.begin(), caches.end());
   for (const KvCache* const cache : caches) {
-    if (const KvCache* const sliding = sliding_slots(*cache)) all.push_back(sliding);
+    if (const KvCache* const sliding = cache->sliding()) all.push_back(sliding);
   }
   for (const KvCache* cache : all) {
     const KvShape& shape = cache->shape();
@@ -23,7 +23,7 @@ std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches) {
           if (blocks.insert(keys).second) bytes += KvCache::kBlockSlots * shape.slot_bytes();
         }
       }
-      const LayerStates& states = layer_states(*cache);
+      const LayerStates& states = cache->states();
       for (std::int64_t which = 0; which < states.of_layer(layer); ++which) {
         const LayerState* const state = states.state(layer, which);
         if (state != nullptr && blocks.insert(state).second)

@@ -6,12 +6,16 @@
 #include <optional>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/kv_cache/kv_block.h"
 #include "engine/kv_cache/shared_entries.h"
 
 namespace winnow {
 
 struct CachedHead {
+  LayerId layer;
+  KvHead kv_head;
+  const float* key_bias = nullptr;               // [head_dim], of the shape; keys are stored without it. Null: with it, if there is one
   std::vector<std::shared_ptr<KvBlock>> blocks;  // shared between forks of one conversation, see KvCache::fork
   std::vector<const void*> key_pointers;         // of blocks, for kernels
   std::vector<const void*> value_pointers;

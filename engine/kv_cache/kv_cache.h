@@ -6,7 +6,7 @@
 // is written. Blocks are in the memory of the shape's device. Rows are stored in the model's dtype or in fewer bits (KvStorage): writing
 // rounds, and readers get the shape's dtype. Layers without slots keep a state beside them (layer_states.h): nothing is evicted from it,
 // and only a fork from before knows how it was earlier. Layers with a window whose KV heads are of another number or size than the others'
-// have a cache of their own beside it (sliding_slots()), which forks with it. Knows no compression method. Used by engine/layers (append,
+// have a cache of their own beside it (sliding()), which forks with it. Knows no compression method. Used by engine/layers (append,
 // attention) and engine/generation (compact, fork). Threads: engine thread only. Slot numbers are rows of one head; after the first
 // eviction they are not token positions.
 #pragma once
@@ -56,7 +56,7 @@ struct KvShape {
   // Per layer how many layers without slots are computed with it and keep a state. Empty: none.
   PerLayer<std::int64_t> states_with{};
   StateShape state{};  // of each
-  // For layers with a window that have KV heads of their own: sliding_slots(), of the same dtype, device and storage. Null: none.
+  // For layers with a window that have KV heads of their own: sliding(), of the same dtype, device and storage. Null: none.
   std::shared_ptr<const KvShape> sliding{};
   PerLayer<std::int64_t> sliding_with{};  // per layer how many of them are computed with it, in order
   // True if keys of a layer are stored without their bias.
@@ -75,7 +75,7 @@ struct KvShape {
     for (LayerId layer{0}; layer < layers; ++layer) slots += held(layer, seen);
     return slots * kv_heads * slot_bytes();
   }
-  // The shape of sliding_slots().
+  // The shape of sliding().
   KvShape sliding_shape() const {
     KvShape shape = *sliding;
     shape.dtype = dtype;
@@ -216,6 +216,22 @@ class KvCache {
   // dtype.
   void write(LayerId layer, KvHead kv_head, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values);
 
+  // The last slots of every head, in slot order: contiguous copies of counts[kv_head] of them in the cache's dtype, and their replacement
+  // by as many rows as given, of any float dtype. One launch for all heads on a GPU.
+  std::vector<SlotRows> last_slots(LayerId layer, std::span<const std::int64_t> counts) const;
+  void write_last_slots(LayerId layer, std::span<const SlotRows> rows);
+
+  // The first `count` slots (all if negative) as stored: keys lack the bias where it is not stored (SlotRows::positions). For moving rows,
+  // rotating keys and saving: writing what was read changes nothing. Readers get the bias rotated to the rows' positions.
+  SlotRows unbiased_slots(LayerId layer, KvHead kv_head, std::int64_t count = -1) const;
+  void write_unbiased(LayerId layer, KvHead kv_head, std::int64_t first_slot, const SlotRows& rows);
+
+  // The bias of a cache on the CPU. Valid until the next change of the cache.
+  UnstoredBias unstored_bias(LayerId layer, KvHead kv_head) const;
+
+  // keys [kv_heads, t, head_dim], rotated to positions (int64 [axes, t]), as they read after appending them to a layer that takes_bias().
+  at::Tensor keys_as_stored(LayerId layer, const at::Tensor& keys, const at::Tensor& positions) const;
+
   // Original token index per slot, in slot order.
   std::span<const std::int32_t> original(LayerId layer, KvHead kv_head) const;
 
@@ -236,6 +252,14 @@ class KvCache {
   // block was added or freed.
   DeviceBlocks device_blocks(LayerId layer) const;
 
+  // On a GPU: the layer's shared-slot data for kernels, beside device_blocks(). make: called only after a table or its slots have changed;
+  // consecutively appended tokens change nothing. Forks share the values, which are copied to the device only when they differ.
+  DeviceNumbers device_numbers(LayerId layer, const std::function<std::vector<std::int32_t>()>& make) const;
+
+  // On a GPU: the address of the slot's K, for a kernel that writes it; its block has no other owner. Valid until the next change of this
+  // head.
+  void* key_to_write(LayerId layer, KvHead kv_head, std::int64_t slot);
+
   // On a GPU, for captured steps, which write their rows themselves (append_rows()). make_room() gives every head room for one more slot in
   // blocks of its own; count_appended() counts the slots once the rows are written.
   void make_room();
@@ -251,6 +275,17 @@ class KvCache {
   // Shares all blocks with the copy; either side copies a block before writing to it.
   KvCache fork() const;
 
+  // Restores the layer from `earlier`, a fork of this cache: shares its blocks and states again and frees what was added since.
+  void restore_layer(LayerId layer, const KvCache& earlier);
+
+  // What layers without slots keep.
+  LayerStates& states();
+  const LayerStates& states() const;
+
+  // The cache of KvShape::sliding; null without.
+  KvCache* sliding();
+  const KvCache* sliding() const;
+
   // The same slots on `device`: a fork if they are already there, else a copy.
   KvCache on_device(at::Device device) const;
 
@@ -262,63 +297,12 @@ class KvCache {
   void reset_peak();
 
  private:
-  friend void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier);
-  friend void* key_to_write(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t slot);
-  friend std::vector<SlotRows> last_slots(const KvCache& cache, LayerId layer, std::span<const std::int64_t> counts);
-  friend void write_last_slots(KvCache& cache, LayerId layer, std::span<const SlotRows> rows);
-  friend SlotRows unbiased_slots(const KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t count);
-  friend void write_unbiased(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t first_slot, const SlotRows& rows);
-  friend UnstoredBias unstored_bias(const KvCache& cache, LayerId layer, KvHead kv_head);
-  friend at::Tensor keys_as_stored(const KvCache& cache, LayerId layer, const at::Tensor& keys, const at::Tensor& positions);
-  friend DeviceNumbers device_numbers(const KvCache& cache, LayerId layer, const std::function<std::vector<std::int32_t>()>& make);
-  friend LayerStates& layer_states(KvCache& cache);
-  friend const LayerStates& layer_states(const KvCache& cache);
-  friend KvCache* sliding_slots(KvCache& cache);
-  friend const KvCache* sliding_slots(const KvCache& cache);
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
 
 // Appends rows of K and V [kv_heads, t, head_dim] to every head in GPU memory; the blocks exist and have no other owner.
 void append_rows(const KvShape& shape, const DeviceSlots& slots, const at::Tensor& key, const at::Tensor& value);
-
-// Contiguous copies of K and V of the last counts[kv_head] slots of every head, in slot order, in the cache's dtype; one launch for all on
-// a GPU.
-std::vector<SlotRows> last_slots(const KvCache& cache, LayerId layer, std::span<const std::int64_t> counts);
-
-// Replaces the last slots of every head by as many rows as given, of any float dtype; one launch for all on a GPU.
-void write_last_slots(KvCache& cache, LayerId layer, std::span<const SlotRows> rows);
-
-// The first `count` slots (all if negative) as stored: keys lack the bias where it is not stored (SlotRows::positions). For moving rows,
-// rotating keys and saving: writing what was read changes nothing.
-SlotRows unbiased_slots(const KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t count = -1);
-
-// Replaces slots by such rows; readers then get the bias rotated to the rows' positions.
-void write_unbiased(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t first_slot, const SlotRows& rows);
-
-// The bias of a cache on the CPU. Valid until the next change of the cache.
-UnstoredBias unstored_bias(const KvCache& cache, LayerId layer, KvHead kv_head);
-
-// keys [kv_heads, t, head_dim], rotated to positions (int64 [axes, t]), as they read after appending them to a layer that takes_bias().
-at::Tensor keys_as_stored(const KvCache& cache, LayerId layer, const at::Tensor& keys, const at::Tensor& positions);
-
-// Restores the layer from `earlier`, a fork of this cache: shares its blocks and states again and frees what was added since.
-void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier);
-
-// On a GPU: the address of the slot's K, for a kernel that writes it; its block has no other owner. Valid until the next change of this
-// head.
-void* key_to_write(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t slot);
-
-// The layer's shared-slot data for GPU kernels, beside device_blocks(). make: called only after a table or its slots have changed;
-// consecutively appended tokens change nothing. Forks share the values, which are copied to the device only when they differ.
-DeviceNumbers device_numbers(const KvCache& cache, LayerId layer, const std::function<std::vector<std::int32_t>()>& make);
-
-LayerStates& layer_states(KvCache& cache);
-const LayerStates& layer_states(const KvCache& cache);
-
-// Null where KvShape::sliding is.
-KvCache* sliding_slots(KvCache& cache);
-const KvCache* sliding_slots(const KvCache& cache);
 
 // Bytes that layers without slots of `cache` itself hold now: their states, and slots within their windows.
 std::int64_t bytes_beside(const KvCache& cache);

@@ -72,7 +72,7 @@ void add_slots(NamedTensors& tensors, const std::string& name, const KvCache& ca
     std::vector<std::int32_t> originals;
     std::vector<std::int64_t> slots;
     for (KvHead head{0}; head < cache.shape().kv_heads; ++head) {
-      const SlotRows rows = unbiased_slots(cache, layer, head);
+      const SlotRows rows = cache.unbiased_slots(layer, head);
       keys.push_back(rows.keys);
       values.push_back(rows.values);
       if (rows.positions.defined()) rotated_by.push_back(rows.positions);
@@ -86,7 +86,7 @@ void add_slots(NamedTensors& tensors, const std::string& name, const KvCache& ca
     add_rows(tensors, of_layer + ".keys", at::cat(keys).cpu().contiguous(), cache.shape());
     add_rows(tensors, of_layer + ".values", at::cat(values).cpu().contiguous(), cache.shape());
     if (!rotated_by.empty()) tensors.emplace_back(of_layer + ".key_positions", at::cat(rotated_by, 1).to(at::kInt));
-    const LayerStates& states = layer_states(cache);
+    const LayerStates& states = cache.states();
     for (std::int64_t which = 0; which < states.of_layer(layer); ++which) {
       const LayerState* const state = states.state(layer, which);
       require(state != nullptr, "a conversation that is kept has read something");
@@ -95,7 +95,7 @@ void add_slots(NamedTensors& tensors, const std::string& name, const KvCache& ca
       tensors.emplace_back(of_state + ".memory", state->memory.cpu().contiguous());
     }
   }
-  if (const KvCache* const sliding = sliding_slots(cache)) add_slots(tensors, name + ".sliding", *sliding);
+  if (const KvCache* const sliding = cache.sliding()) add_slots(tensors, name + ".sliding", *sliding);
 }
 
 void add_state(NamedTensors& tensors, const std::string& name, const Conversation& conversation) {
@@ -174,19 +174,19 @@ class Reader {
         cache.assign(layer, head, keys.narrow(0, first, count), values.narrow(0, first, count),
                      std::span(originals).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)));
         if (rotated_by.defined()) {
-          write_unbiased(cache, layer, head, 0,
-                         {keys.narrow(0, first, count), values.narrow(0, first, count), rotated_by.narrow(1, first, count)});
+          cache.write_unbiased(layer, head, 0,
+                               {keys.narrow(0, first, count), values.narrow(0, first, count), rotated_by.narrow(1, first, count)});
         }
         first += count;
       }
       read_layer_states(of_layer, layer, cache);
     }
-    if (KvCache* const sliding = sliding_slots(cache)) read_slots(name + ".sliding", *sliding, tokens);
+    if (KvCache* const sliding = cache.sliding()) read_slots(name + ".sliding", *sliding, tokens);
   }
 
   void read_layer_states(const std::string& of_layer, LayerId layer, KvCache& cache) {
     const KvShape& shape = cache.shape();
-    LayerStates& states = layer_states(cache);
+    LayerStates& states = cache.states();
     for (std::int64_t which = 0; which < states.of_layer(layer); ++which) {
       const std::string of_state = of_layer + ".state." + std::to_string(which);
       LayerState& state = states.to_write(layer, which);

@@ -238,8 +238,7 @@ void TransformerDecoder::prefill_borrowing(const at::Tensor& hidden, const at::T
 void TransformerDecoder::prefill_last(LayerId layer, const at::Tensor& hidden, KvCache& cache, const InterruptToken& interrupt) const {
   if (layer + 1 < layers()) return;
   std::int64_t state = std::ssize(layers_[layer].before);
-  for (const RecurrentLayer& recurrent : last_)
-    recurrent.prefill(hidden, tile_rows_, layer_states(cache).to_write(layer, state++), interrupt);
+  for (const RecurrentLayer& recurrent : last_) recurrent.prefill(hidden, tile_rows_, cache.states().to_write(layer, state++), interrupt);
 }
 
 void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions,
@@ -254,7 +253,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   require(std::ssize(original) == hidden.size(0), "prefill: one original index per token");
   const Layer& weights = layers_[layer];
   for (std::size_t i = 0; i < weights.before.size(); ++i)
-    weights.before[i].prefill(hidden, tile_rows_, layer_states(cache).to_write(layer, static_cast<std::int64_t>(i)), interrupt);
+    weights.before[i].prefill(hidden, tile_rows_, cache.states().to_write(layer, static_cast<std::int64_t>(i)), interrupt);
   for (const Layer& sliding : weights.sliding)
     prefill_sliding(sliding, hidden, {positions, original, window.bidirectional}, cache, interrupt);
   const std::int64_t rows = hidden.size(0);
@@ -310,7 +309,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
     value.narrow(1, first, count).copy_(qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1));
     // Attention and whoever watches it see what every later row will see.
     if (takes_bias) {
-      key.narrow(1, first, count).copy_(keys_as_stored(cache, layer, rotated.narrow(1, first, count), positions.narrow(1, first, count)));
+      key.narrow(1, first, count).copy_(cache.keys_as_stored(layer, rotated.narrow(1, first, count), positions.narrow(1, first, count)));
     } else {
       round_as_stored(key.narrow(1, first, count), cache.shape().storage);
     }
@@ -399,7 +398,7 @@ at::Tensor TransformerDecoder::run_step(const DeviceStep::Token& token, KvCache*
   for (LayerId layer{0}; layer < layers(); ++layer) {
     const Layer& weights = layers_[layer];
     std::int64_t state = 0;
-    for (const RecurrentLayer& recurrent : weights.before) recurrent.step(hidden, added, layer_states(*cache).to_write(layer, state++));
+    for (const RecurrentLayer& recurrent : weights.before) recurrent.step(hidden, added, cache->states().to_write(layer, state++));
     for (const Layer& sliding : weights.sliding) step_sliding(sliding, hidden, rows, *cache, {other_angles, token.original});
     const at::Tensor input = added.defined() ? weights.input_norm.after_adding(hidden, added) : weights.input_norm(hidden);
     const auto [gate, qkv] = split_heads(weights, weights.qkv(input));
@@ -412,7 +411,7 @@ at::Tensor TransformerDecoder::run_step(const DeviceStep::Token& token, KvCache*
       added = after_attention(weights, input, attended, hidden);
     }
     if (layer + 1 < layers()) continue;
-    for (const RecurrentLayer& recurrent : last_) recurrent.step(hidden, added, layer_states(*cache).to_write(layer, state++));
+    for (const RecurrentLayer& recurrent : last_) recurrent.step(hidden, added, cache->states().to_write(layer, state++));
   }
   if (!borrowing_.empty()) step_borrowing(hidden, rows, *cache, angles, other_angles);
   const at::Tensor last = added.defined() ? final_norm_.after_adding(hidden, added) : final_norm_(hidden);

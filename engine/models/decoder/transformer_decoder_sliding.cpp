@@ -12,7 +12,7 @@ namespace winnow {
 
 void TransformerDecoder::prefill_sliding(const Layer& layer, const at::Tensor& hidden, const SegmentPlace& segment, KvCache& cache,
                                          const InterruptToken& interrupt) const {
-  KvCache& beside = *sliding_slots(cache);
+  KvCache& beside = *cache.sliding();
   const std::int64_t rows = hidden.size(0);
   const std::int64_t heads = config_.heads;
   const std::int64_t kv_heads = layer.kv_heads;
@@ -44,7 +44,7 @@ void TransformerDecoder::prefill_sliding(const Layer& layer, const at::Tensor& h
 
 void TransformerDecoder::step_sliding(const Layer& layer, at::Tensor& hidden, const at::Tensor& rows, KvCache& cache,
                                       const TokenPlace& token) const {
-  KvCache& beside = *sliding_slots(cache);
+  KvCache& beside = *cache.sliding();
   const std::int64_t heads = config_.heads;
   const std::int64_t kv_heads = layer.kv_heads;
   const at::Tensor input = layer.input_norm(hidden);

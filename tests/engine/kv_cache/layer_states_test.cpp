@@ -22,50 +22,50 @@ KvShape shape_with_states() {
 constexpr std::int64_t kStateBytes = (2 * 3 * 4 + 5) * 4;
 
 float first_number(const KvCache& cache, LayerId layer, std::int64_t which) {
-  const LayerState* const state = layer_states(cache).state(layer, which);
+  const LayerState* const state = cache.states().state(layer, which);
   return state == nullptr ? -1.0F : state->memory.flatten()[0].item<float>();
 }
 
 TEST(LayerStates, AreZerosBeforeTheFirstTokenAndCountedFromThenOn) {
   KvCache cache(shape_with_states());
-  EXPECT_EQ(layer_states(cache).bytes(), 0);
-  EXPECT_EQ(layer_states(cache).state(LayerId(1), 1), nullptr);
-  const LayerState& state = layer_states(cache).to_write(LayerId(1), 1);
+  EXPECT_EQ(cache.states().bytes(), 0);
+  EXPECT_EQ(cache.states().state(LayerId(1), 1), nullptr);
+  const LayerState& state = cache.states().to_write(LayerId(1), 1);
   EXPECT_EQ(state.memory.abs().sum().item<float>() + state.recent.abs().sum().item<float>(), 0.0F);
-  EXPECT_EQ(layer_states(cache).bytes(), 3 * kStateBytes);
+  EXPECT_EQ(cache.states().bytes(), 3 * kStateBytes);
   EXPECT_EQ(cache.shape().state_bytes(), 3 * kStateBytes);
   EXPECT_EQ(cache.bytes_allocated(), 0) << "no slots yet";
 }
 
 TEST(LayerStates, OfAForkAreItsOwnOnceItReads) {
   KvCache cache(shape_with_states());
-  layer_states(cache).to_write(LayerId(0), 0).memory.fill_(1.0);
+  cache.states().to_write(LayerId(0), 0).memory.fill_(1.0);
   KvCache fork = cache.fork();
-  EXPECT_EQ(layer_states(fork).state(LayerId(0), 0), layer_states(cache).state(LayerId(0), 0));
+  EXPECT_EQ(fork.states().state(LayerId(0), 0), cache.states().state(LayerId(0), 0));
   const std::array<const KvCache*, 2> both = {&cache, &fork};
   EXPECT_EQ(bytes_allocated_together(both), 3 * kStateBytes);
-  layer_states(fork).to_write(LayerId(0), 0).memory.fill_(2.0);
+  fork.states().to_write(LayerId(0), 0).memory.fill_(2.0);
   EXPECT_EQ(first_number(cache, LayerId(0), 0), 1.0F);
   EXPECT_EQ(first_number(fork, LayerId(0), 0), 2.0F);
   EXPECT_EQ(bytes_allocated_together(both), 4 * kStateBytes);
-  layer_states(cache).to_write(LayerId(0), 0).memory.fill_(3.0);
+  cache.states().to_write(LayerId(0), 0).memory.fill_(3.0);
   EXPECT_EQ(first_number(fork, LayerId(0), 0), 2.0F);
 }
 
 TEST(LayerStates, OfALayerAreRestoredWithItsSlots) {
   KvCache cache(shape_with_states());
-  layer_states(cache).to_write(LayerId(0), 0).memory.fill_(1.0);
-  layer_states(cache).to_write(LayerId(1), 0).memory.fill_(1.0);
+  cache.states().to_write(LayerId(0), 0).memory.fill_(1.0);
+  cache.states().to_write(LayerId(1), 0).memory.fill_(1.0);
   const KvCache before = cache.fork();
-  layer_states(cache).to_write(LayerId(0), 0).memory.fill_(2.0);
-  layer_states(cache).to_write(LayerId(1), 0).memory.fill_(2.0);
-  restore_layer(cache, LayerId(1), before);
+  cache.states().to_write(LayerId(0), 0).memory.fill_(2.0);
+  cache.states().to_write(LayerId(1), 0).memory.fill_(2.0);
+  cache.restore_layer(LayerId(1), before);
   EXPECT_EQ(first_number(cache, LayerId(0), 0), 2.0F);
   EXPECT_EQ(first_number(cache, LayerId(1), 0), 1.0F);
   const KvCache nothing(shape_with_states());
-  restore_layer(cache, LayerId(0), nothing);
-  EXPECT_EQ(layer_states(cache).state(LayerId(0), 0), nullptr);
-  EXPECT_EQ(layer_states(cache).to_write(LayerId(0), 0).memory.sum().item<float>(), 0.0F);
+  cache.restore_layer(LayerId(0), nothing);
+  EXPECT_EQ(cache.states().state(LayerId(0), 0), nullptr);
+  EXPECT_EQ(cache.states().to_write(LayerId(0), 0).memory.sum().item<float>(), 0.0F);
 }
 
 TEST(LayerStates, AreNobodysWhereEveryLayerHasSlots) {
@@ -73,7 +73,7 @@ TEST(LayerStates, AreNobodysWhereEveryLayerHasSlots) {
   shape.states_with = {};
   const KvCache cache(shape);
   EXPECT_EQ(shape.state_bytes(), 0);
-  EXPECT_EQ(layer_states(cache).of_layer(LayerId(1)), 0);
+  EXPECT_EQ(cache.states().of_layer(LayerId(1)), 0);
 }
 
 }  // namespace

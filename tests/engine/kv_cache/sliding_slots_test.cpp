@@ -29,14 +29,14 @@ constexpr std::int64_t kSlotBytes = 2 * 2 * 4;  // K and V of two fp32 elements
 
 void append_beside(KvCache& cache, LayerId layer, std::int32_t token) {
   const at::Tensor rows = at::full({2, 1, 2}, static_cast<double>(token));
-  sliding_slots(cache)->append(layer, rows, rows, std::array{token});
+  cache.sliding()->append(layer, rows, rows, std::array{token});
 }
 
 TEST(SlidingSlots, AreNoneWhereNoLayerHasThem) {
   KvShape shape = shape_with_slots_beside();
   shape.sliding = nullptr;
   const KvCache cache(shape);
-  EXPECT_EQ(sliding_slots(cache), nullptr);
+  EXPECT_EQ(cache.sliding(), nullptr);
   EXPECT_EQ(bytes_beside(cache), 0);
   EXPECT_EQ(shape.state_bytes(), 0);
 }
@@ -52,7 +52,7 @@ TEST(SlidingSlots, AreCountedBesideTheOthers) {
 
 TEST(SlidingSlots, AreStoredAsTheOthersAre) {
   KvCache cache(shape_with_slots_beside(KvStorage::kHalf));
-  EXPECT_EQ(sliding_slots(cache)->shape().storage, KvStorage::kHalf);
+  EXPECT_EQ(cache.sliding()->shape().storage, KvStorage::kHalf);
   append_beside(cache, LayerId(0), 7);
   EXPECT_EQ(bytes_beside(cache), kSlotBytes);
 }
@@ -65,8 +65,8 @@ TEST(SlidingSlots, OfAForkAreItsOwnOnceItReads) {
   const std::int64_t shared = bytes_allocated_together(both);
   EXPECT_EQ(shared, 2 * KvCache::kBlockSlots * kSlotBytes);
   append_beside(fork, LayerId(0), 2);
-  EXPECT_EQ(sliding_slots(cache)->slots(LayerId(0), KvHead(1)), 1);
-  EXPECT_EQ(sliding_slots(fork)->slots(LayerId(0), KvHead(1)), 2);
+  EXPECT_EQ(cache.sliding()->slots(LayerId(0), KvHead(1)), 1);
+  EXPECT_EQ(fork.sliding()->slots(LayerId(0), KvHead(1)), 2);
   EXPECT_EQ(bytes_allocated_together(both), 2 * shared);
 }
 
@@ -75,12 +75,12 @@ TEST(SlidingSlots, OfALayerAreRestoredWithIt) {
   for (LayerId layer{0}; layer < 3; ++layer) append_beside(cache, layer, 1);
   const KvCache before = cache.fork();
   for (LayerId layer{0}; layer < 3; ++layer) append_beside(cache, layer, 2);
-  const auto slots = [&](std::int64_t layer) { return sliding_slots(cache)->slots(LayerId(layer), KvHead(0)); };
-  restore_layer(cache, LayerId(1), before);
+  const auto slots = [&](std::int64_t layer) { return cache.sliding()->slots(LayerId(layer), KvHead(0)); };
+  cache.restore_layer(LayerId(1), before);
   EXPECT_EQ(slots(0), 2);
   EXPECT_EQ(slots(1), 1);
   EXPECT_EQ(slots(2), 1);
-  restore_layer(cache, LayerId(0), before);
+  cache.restore_layer(LayerId(0), before);
   EXPECT_EQ(slots(0), 1);
 }
 

@@ -183,7 +183,7 @@ TEST(Gemma4Shape, LayersWithKvHeadsOfTheirOwnHaveTheirSlotsBeside) {
   const at::Tensor ids = at::arange(5, 35, at::kLong);
   prefill(model->text(), model->text().embed(ids), 0, cache);
   EXPECT_EQ(cache.slots(LayerId(1), KvHead(0)), 30);
-  EXPECT_EQ(sliding_slots(cache)->slots(LayerId(3), KvHead(1)), 19);
+  EXPECT_EQ(cache.sliding()->slots(LayerId(3), KvHead(1)), 19);
   EXPECT_EQ(bytes_beside(cache), model->info().state_bytes);
 }
 
@@ -199,8 +199,8 @@ TEST(Gemma4Sliding, ALayerIsRestoredWithWhatLiesBeside) {
   KvCache other = cache.fork();
   const at::Tensor once = next(other);
   next(cache);
-  for (LayerId layer{0}; layer < text.layers(); ++layer) restore_layer(cache, layer, before);
-  EXPECT_EQ(sliding_slots(cache)->original(LayerId(0), KvHead(0)).back(), 34);
+  for (LayerId layer{0}; layer < text.layers(); ++layer) cache.restore_layer(layer, before);
+  EXPECT_EQ(cache.sliding()->original(LayerId(0), KvHead(0)).back(), 34);
   EXPECT_TRUE(at::equal(next(cache), once));
   const std::array<const KvCache*, 2> both = {&before, &cache};
   EXPECT_GT(bytes_allocated_together(both), bytes_allocated_together({both.data(), 1})) << "the token's blocks are its own";

@@ -63,9 +63,9 @@ TEST_P(Qwen35, StatesOfATextEqualTheReference) {
   std::vector<at::Tensor> memory;
   std::vector<at::Tensor> recent;
   for (LayerId layer{0}; layer < text().layers(); ++layer) {
-    for (std::int64_t which = 0; which < layer_states(cache).of_layer(layer); ++which) {
-      memory.push_back(layer_states(cache).state(layer, which)->memory);
-      recent.push_back(layer_states(cache).state(layer, which)->recent);
+    for (std::int64_t which = 0; which < cache.states().of_layer(layer); ++which) {
+      memory.push_back(cache.states().state(layer, which)->memory);
+      recent.push_back(cache.states().state(layer, which)->recent);
     }
   }
   EXPECT_LE(relative_distance(at::stack(memory), golden_.load("text.states.memory")), 1e-4);
@@ -81,8 +81,8 @@ TEST_P(Qwen35, APromptInPiecesLeavesTheSameState) {
   step(ids[7].item<std::int64_t>(), pieces);
   EXPECT_LE(relative_distance(last_logits(read(ids.slice(0, 8), pieces)), logits), 1e-5);
   for (LayerId layer{0}; layer < text().layers(); ++layer) {
-    for (std::int64_t which = 0; which < layer_states(whole).of_layer(layer); ++which) {
-      EXPECT_LE(relative_distance(layer_states(pieces).state(layer, which)->memory, layer_states(whole).state(layer, which)->memory), 1e-5);
+    for (std::int64_t which = 0; which < whole.states().of_layer(layer); ++which) {
+      EXPECT_LE(relative_distance(pieces.states().state(layer, which)->memory, whole.states().state(layer, which)->memory), 1e-5);
     }
   }
 }
@@ -103,7 +103,7 @@ TEST_P(Qwen35, ALayerThatIsRestoredIsReadAgain) {
   read(ids.slice(0, 0, 9), cache);
   const KvCache before = cache.fork();
   const at::Tensor once = read(ids.slice(0, 9), cache);
-  for (LayerId layer{0}; layer < text().layers(); ++layer) restore_layer(cache, layer, before);
+  for (LayerId layer{0}; layer < text().layers(); ++layer) cache.restore_layer(layer, before);
   EXPECT_TRUE(at::equal(read(ids.slice(0, 9), cache), once));
 }
 
