@@ -8,6 +8,7 @@
 #include <QSet>
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
 
 #include "app/library/hub/hub_cache.h"
@@ -44,20 +45,21 @@ class Search {
     walk(manifests, 0);
   }
 
-  // Each repository once: the revision that its branch is at, else the newest.
+  // Of each repository what its branches and tags are at ("main" first, the others with their names), else the newest.
   void hub(const QString& path) {
     for (const QFileInfo& repository : entries(path)) {
       if (!repository.isDir() || hubRepositoryOf(name(repository)).isEmpty()) continue;
-      const QString snapshots = repository.filePath() + QStringLiteral("/snapshots");
-      QFile reference(repository.filePath() + QStringLiteral("/refs/main"));
-      QString revision;
-      constexpr qint64 kMostBytes = 128;
-      if (QFileInfo(reference).isFile() && reference.open(QIODevice::ReadOnly))
-        revision = QString::fromLatin1(reference.read(kMostBytes)).trimmed();
-      static const QRegularExpression hex(QStringLiteral("^[0-9a-f]{7,64}$"));
-      const bool known = hex.match(revision).hasMatch() && QFileInfo(snapshots + QLatin1Char('/') + revision).isDir();
-      if (!known) revision = newest(snapshots);
-      if (!revision.isEmpty()) walk(snapshots + QLatin1Char('/') + revision, 1);
+      const QString snapshots = repository.filePath() + QStringLiteral("/snapshots/");
+      const std::map<QString, QString> named = namedRevisions(repository.filePath() + QStringLiteral("/refs"), snapshots);
+      if (named.empty()) {
+        if (const QString revision = newest(snapshots); !revision.isEmpty()) walk(snapshots + revision, 1);
+      }
+      if (const auto main = named.find(QStringLiteral("main")); main != named.end()) walk(snapshots + main->second, 1);
+      for (const auto& [reference, commit] : named) {
+        m_revision = QLatin1Char('@') + reference;
+        walk(snapshots + commit, 1);
+      }
+      m_revision.clear();
     }
   }
 
@@ -74,6 +76,23 @@ class Search {
       list.append(iterator.fileInfo());
     }
     return list;
+  }
+
+  // References, "main" or "refs/pr/3" without the first part, whose commits lie in `snapshots`.
+  static std::map<QString, QString> namedRevisions(const QString& references, const QString& snapshots) {
+    static const QRegularExpression hex(QStringLiteral("^[0-9a-f]{7,64}$"));
+    constexpr qint64 kMostBytes = 128;
+    constexpr std::size_t kMostReferences = 20;
+    std::map<QString, QString> named;
+    QDirIterator files(references, QDir::Files, QDirIterator::Subdirectories);
+    while (files.hasNext() && named.size() < kMostReferences) {
+      QFile file(files.next());
+      if (!file.open(QIODevice::ReadOnly)) continue;
+      const QString commit = QString::fromLatin1(file.read(kMostBytes)).trimmed();
+      if (hex.match(commit).hasMatch() && QFileInfo(snapshots + commit).isDir())
+        named[QDir(references).relativeFilePath(file.fileName())] = commit;
+    }
+    return named;
   }
 
   QString newest(const QString& snapshots) {
@@ -167,6 +186,7 @@ class Search {
   }
 
   void add(FoundModel model) {
+    model.name += m_revision;
     if (m_found.size() < kMostFoundModels) m_found.push_back(std::move(model));
   }
 
@@ -175,6 +195,7 @@ class Search {
   std::function<void(const QFileInfo&)> m_visit;  // of every file, in place of looking for models
   std::vector<FoundModel> m_found;
   QSet<QString> m_walked;
+  QString m_revision;  // "@v1.0" while a repository's branch or tag other than main is searched
   int m_left = kMaxEntries;
   int m_documents = 0;
 };

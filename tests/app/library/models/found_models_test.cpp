@@ -189,6 +189,19 @@ TEST_F(FoundModels, OfARepositoryTheRevisionOfItsBranchIsFound) {
   EXPECT_EQ(found()[0].name, QStringLiteral("o/n"));
 }
 
+TEST_F(FoundModels, RevisionsThatWereAskedForByNameAreListedBesideMain) {
+  const QString repository = QStringLiteral(".cache/huggingface/hub/models--o--n/");
+  folder(repository + QStringLiteral("snapshots/aaaaaaaa"), kText);
+  folder(repository + QStringLiteral("snapshots/bbbbbbbb"), kText);
+  folder(repository + QStringLiteral("snapshots/cccccccc"), kText);
+  write(repository + QStringLiteral("refs/main"), "aaaaaaaa");
+  write(repository + QStringLiteral("refs/pr/3"), "bbbbbbbb");
+  write(repository + QStringLiteral("refs/same"), "aaaaaaaa");
+  EXPECT_EQ(names(), QStringList({QStringLiteral("o/n"), QStringLiteral("o/n@pr/3")})) << "what nothing names is an older one";
+  ASSERT_TRUE(QFile::remove(at(repository + QStringLiteral("refs/main"))));
+  EXPECT_EQ(names(), QStringList({QStringLiteral("o/n@pr/3"), QStringLiteral("o/n@same")}));
+}
+
 TEST_F(FoundModels, TheSearchEndsWithManyEntriesAndWhenItIsInterrupted) {
   for (int i = 0; i < 300; ++i) gguf(QStringLiteral("winnow/models/m%1.gguf").arg(i), 8);
   EXPECT_EQ(found().size(), kMostFoundModels);
