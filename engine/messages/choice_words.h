@@ -26,6 +26,7 @@ inline constexpr ChoiceWord<WeightFormat> kWeightWords[] = {{"auto", WeightForma
                                                             {"bf16", WeightFormat::kBf16},
                                                             {"int8", WeightFormat::kInt8},
                                                             {"int4", WeightFormat::kInt4}};
+inline constexpr ChoiceWord<VisionFormat> kVisionWords[] = {{"auto", VisionFormat::kAuto}, {"int8", VisionFormat::kInt8}};
 
 inline constexpr ChoiceWord<MediaKind> kMediaKindWords[] = {
     {"image", MediaKind::kImage}, {"video", MediaKind::kVideo}, {"document", MediaKind::kDocument}};

@@ -57,7 +57,7 @@ WINNOW_FIELDS(Pin, media, from_s, to_s)
 
 // Requests.
 
-WINNOW_FIELDS(LoadModel, folder, device, format, projector)
+WINNOW_FIELDS(LoadModel, folder, device, format, vision, projector)
 WINNOW_FIELDS(Turn, conversation, messages, sampling, recipe, guard, pins, answer_begun, prompt, goes_on_from, asked, thought_begun)
 WINNOW_FIELDS(Plan, turn)
 WINNOW_FIELDS(Prepare, turn)

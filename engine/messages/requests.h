@@ -65,6 +65,7 @@ struct LoadModel {
   std::string folder;  // or a GGUF file, or where a server's model is (app/engine/remote/server_address.h)
   Device device = Device::kAuto;
   WeightFormat format = WeightFormat::kAuto;
+  VisionFormat vision = VisionFormat::kAuto;
   std::string projector;  // of a GGUF model: its mmproj file; empty: the one beside it, if any
 };
 

@@ -21,8 +21,8 @@ DeviceChoice choose_device(Device wanted, WeightFormat format, const TensorFiles
   } catch (const Exception&) {
     return {};  // no GPU is the ordinary case and no news
   }
-  const std::uint64_t needed =
-      most_bytes_under(weights_as(format, gpu), weights) + static_cast<std::uint64_t>(cache.usual_bytes() + kGpuWorkingBytes);
+  const std::uint64_t needed = most_bytes_under(weights_as(format, VisionFormat::kAuto, gpu), weights) +
+                               static_cast<std::uint64_t>(cache.usual_bytes() + kGpuWorkingBytes);
   if (needed <= found->free_bytes) return {gpu, ""};
   const std::string needs = "the model needs " + std::to_string(needed >> 20) + " MiB with the cache of a conversation";
   return {at::kCPU,

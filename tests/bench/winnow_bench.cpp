@@ -14,6 +14,7 @@
 //     tower) from stdin and answers "ms X" (bench/peers)
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <hwy/targets.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -226,6 +227,10 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     const auto value = [&]() -> std::string { return i + 1 < argc ? argv[++i] : ""; };
+    if (option == "--avx2") {
+      hwy::SetSupportedTargetsForTest(hwy::SupportedTargets() & ~(HWY_AVX3 | HWY_AVX3_DL));
+      continue;
+    }
     if (option == "--serve") {
       serving = true;
     } else if (option == "--threads") {
@@ -247,10 +252,10 @@ int main(int argc, char** argv) {
       std::istringstream list(value());
       for (std::string number; std::getline(list, number, ',');) contexts.push_back(std::atoll(number.c_str()));
     } else {
-      std::fprintf(
-          stderr,
-          "usage: winnow-bench [--serve] [--model FILE] [--shape 0.5b|1.5b|7b] [--device cpu|cuda] [--threads N] [--dtype bf16|fp32] "
-          "[--bits 8|4] [--kv 32|16|8] [--contexts A,B]\n");
+      std::fprintf(stderr,
+                   "usage: winnow-bench [--serve] [--avx2] [--model FILE] [--shape 0.5b|1.5b|7b] [--device cpu|cuda] [--threads N] "
+                   "[--dtype bf16|fp32] "
+                   "[--bits 8|4] [--kv 32|16|8] [--contexts A,B]\n");
       return 2;
     }
   }

@@ -129,6 +129,7 @@ void add_model_options(CLI::App& command, LoadModel& options) {
       ->transform(app::typedPath);
   add_words(command, "--device", options.device, kDeviceWords, listed(kDeviceWords));
   add_words(command, "--dtype", options.format, kWeightWords, listed(kWeightWords));
+  add_words(command, "--vision-dtype", options.vision, kVisionWords, "of the vision encoder: " + listed(kVisionWords));
   add_server_options(command, options);
 }
 

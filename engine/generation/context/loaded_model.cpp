@@ -36,7 +36,7 @@ std::unique_ptr<LoadedModel> read_package(const LoadModel& request, const std::s
   const DeviceChoice choice = choose_device(request.device, request.format, package->tensors(), cache_of(*package));
   source.device = choice.device;
   source.device_note = choice.note;
-  source.plan = weights_as(request.format, choice.device);
+  source.plan = weights_as(request.format, request.vision, choice.device);
   source.before_weights = [&](std::uint64_t bytes) {
     if (hooks.make_room) hooks.make_room(bytes, source.device.is_cpu() ? MemoryOf::kMachine : MemoryOf::kGpu);
   };

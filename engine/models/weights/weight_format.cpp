@@ -34,11 +34,12 @@ std::shared_ptr<const MatrixPacking> packing_of(WeightFormat wanted, at::Device 
 
 }  // namespace
 
-WeightPlan weights_as(WeightFormat wanted, at::Device device) {
+WeightPlan weights_as(WeightFormat wanted, VisionFormat vision, at::Device device) {
   WeightPlan plan{dtype_of(wanted, device), packing_of(wanted, device)};
   // libtorch multiplies matrices of bf16 in a plain loop there, which makes a prompt take five times as long.
   if (wanted == WeightFormat::kBf16 && device.is_cpu() && !cpu_multiplies_bf16()) plan = {at::kFloat, std::make_shared<UpcastPacking>()};
   plan.matrices_as_stored = wanted == WeightFormat::kAuto || plan.packing != nullptr;
+  if (vision == VisionFormat::kInt8) plan.vision_packing = packing_of(WeightFormat::kInt8, device);
   plan.narrow_cache = device.is_cpu() && plan.matrices_as_stored;
   return plan;
 }

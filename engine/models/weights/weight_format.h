@@ -10,6 +10,6 @@
 
 namespace winnow {
 
-WeightPlan weights_as(WeightFormat wanted, at::Device device);
+WeightPlan weights_as(WeightFormat wanted, VisionFormat vision, at::Device device);
 
 }  // namespace winnow

@@ -53,6 +53,7 @@ std::string WeightReader::plan_name() const {
   const bool few = most != stored_bytes_.end() && in_few_bits(most->first);
   std::string held = few || (!packed_ && most != stored_bytes_.end()) ? std::string(stored_type_name(most->first)) : "";
   if (packed_) held.append(held.empty() ? "" : " + ").append(plan_.packing->name());
+  if (vision_packed_) held.append(held.empty() ? "vision " : ", vision ").append(plan_.vision_packing->name());
   return winnow::plan_name(dtype_, held);
 }
 
@@ -154,7 +155,14 @@ Linear WeightReader::packable_linear(const std::vector<Part>& parts, std::int64_
 }
 
 Linear WeightReader::tower_linear(const std::vector<Part>& parts, std::int64_t in, Bias bias) {
-  return in_form(parts, in, bias, Packing::kFine);
+  return in_form(parts, in, bias, Packing::kVision);
+}
+
+const MatrixPacking* WeightReader::packing_of(Packing packing, std::int64_t elements) const {
+  // Below it the product of a picture takes less than packing the matrix saves.
+  constexpr std::int64_t kLargeMatrix = std::int64_t{1} << 19;
+  const bool vision = packing == Packing::kVision && elements >= kLargeMatrix && plan_.vision_packing != nullptr;
+  return vision ? plan_.vision_packing.get() : plan_.packing.get();
 }
 
 Linear WeightReader::in_form(const std::vector<Part>& parts, std::int64_t in, Bias bias, Packing packing) {
@@ -164,18 +172,21 @@ Linear WeightReader::in_form(const std::vector<Part>& parts, std::int64_t in, Bi
     if (bias == Bias::kRequired) layer.bias = joined_bias(parts);
     return layer;
   }
-  Linear layer = joined(parts, in, bias, packed_on());
+  std::int64_t out = 0;
+  for (const Part& each : parts) out += each.out;
+  Linear layer = joined(parts, in, bias, packed_on(packing_of(packing, out * in)));
   layer.weight = packed(layer.weight, packing);
   return layer;
 }
 
 LinearWeight WeightReader::packed(const LinearWeight& elements, Packing packing) {
-  if (plan_.packing == nullptr) return elements;
+  const MatrixPacking* const packer = packing_of(packing, elements.out() * elements.in());
+  if (packer == nullptr) return elements;
   const at::Tensor dense = elements.columns(0, elements.in());
-  auto packed = packing == Packing::kFine ? plan_.packing->pack_finely(dense) : plan_.packing->pack(dense);
-  if (packed == nullptr) return device_ == packed_on() ? elements : LinearWeight(dense.to(device_));
+  auto packed = packing == Packing::kPlain ? packer->pack(dense) : packer->pack_finely(dense);
+  if (packed == nullptr) return device_ == packed_on(packer) ? elements : LinearWeight(dense.to(device_));
   weight_bytes_ += packed->bytes() - elements.bytes();
-  packed_ = true;
+  (packer == plan_.packing.get() ? packed_ : vision_packed_) = true;
   return packed;
 }
 
@@ -184,7 +195,7 @@ std::vector<Linear> WeightReader::packable_experts(const std::string& name, std:
   // Both have the same shape where a matrix is a square: it is taken as upright then, as transformers does.
   const bool transposed = weights_.has(name) && weights_.shape(name) != upright;
   const std::vector<std::int64_t> stored = transposed ? std::vector<std::int64_t>{count, in, out} : upright;
-  const at::Tensor all = elements(name, stored, held_type(name), packed_on());
+  const at::Tensor all = elements(name, stored, held_type(name), packed_on(plan_.packing.get()));
   return packed_each(transposed ? all.transpose(1, 2) : all);
 }
 
@@ -194,7 +205,8 @@ std::vector<Linear> WeightReader::packable_experts(const std::vector<Part>& part
   if (!experts.empty()) return experts;
   std::vector<at::Tensor> whole;
   const at::ScalarType type = held_type(parts);
-  for (const Part& each : parts) whole.push_back(elements(each.prefix + ".weight", {count, each.out, in}, type, packed_on()));
+  for (const Part& each : parts)
+    whole.push_back(elements(each.prefix + ".weight", {count, each.out, in}, type, packed_on(plan_.packing.get())));
   return packed_each(whole.size() == 1 ? whole.front() : at::cat(whole, 1));
 }
 
@@ -209,7 +221,7 @@ std::vector<Linear> WeightReader::packed_each(const at::Tensor& all) {
 LinearWeight WeightReader::table(const std::string& prefix, std::int64_t rows, std::int64_t columns) {
   if (const std::vector<LinearWeight> stored = as_stored({{prefix, rows}}, columns); !stored.empty()) return stored.front();
   const std::string name = prefix + ".weight";
-  return packed(as_weight(elements(name, {rows, columns}, held_type(name), packed_on())), Packing::kFine);
+  return packed(as_weight(elements(name, {rows, columns}, held_type(name), packed_on(plan_.packing.get()))), Packing::kFine);
 }
 
 RmsNorm WeightReader::rms_norm(const std::string& prefix, std::int64_t features, double epsilon) {

@@ -51,7 +51,7 @@ class WeightReader {
   // Like linear(), quantised as the plan says: for the matrices of a decode step. Blocks kept as stored are checked for finite values, too
   // (kDamagedFile).
   Linear packable_linear(const std::vector<Part>& parts, std::int64_t in, Bias bias);
-  // The same for towers and projectors, with the finer packing.
+  // The same for vision encoders and projectors, with the plan's packing for them if they are large, else with the finer packing.
   Linear tower_linear(const std::string& prefix, std::int64_t out, std::int64_t in, Bias bias) {
     return tower_linear({{prefix, out}}, in, bias);
   }
@@ -81,16 +81,18 @@ class WeightReader {
   at::ScalarType held_type(const std::string& name) const;
   // Read, checked and counted.
   at::Tensor elements(const std::string& name, at::IntArrayRef shape, at::ScalarType type, at::Device device);
+  enum class Packing : int { kPlain, kFine, kVision };
+  // Null: such matrices are not quantised.
+  const MatrixPacking* packing_of(Packing packing, std::int64_t elements) const;
   // Matrices that the plan may quantise are read on the CPU.
-  at::Device packed_on() const { return plan_.packing != nullptr ? at::Device(at::kCPU) : device_; }
+  at::Device packed_on(const MatrixPacking* packing) const { return packing != nullptr ? at::Device(at::kCPU) : device_; }
   Linear joined(const std::vector<Part>& parts, std::int64_t in, Bias bias, at::Device device);
   // matrix: [out, in], of a type that held_type() says.
   LinearWeight as_weight(const at::Tensor& matrix);
   // all: [count, out, in]. Its matrices, quantised as the plan says; views of `all` where rows are in order.
   std::vector<Linear> packed_each(const at::Tensor& all);
-  enum class Packing : int { kPlain, kFine };
   Linear in_form(const std::vector<Part>& parts, std::int64_t in, Bias bias, Packing packing);
-  // Quantised if the plan's packing accepts the matrix. elements: on packed_on().
+  // Quantised if the plan's packing accepts the matrix. elements: on packed_on() its packing.
   LinearWeight packed(const LinearWeight& elements, Packing packing);
   at::Tensor joined_bias(const std::vector<Part>& parts);
   at::Tensor read_part(const Part& part, const std::string& name, at::IntArrayRef shape, at::TensorOptions as);
@@ -99,6 +101,7 @@ class WeightReader {
   WeightPlan plan_;
   std::map<StoredType, std::int64_t> stored_bytes_;  // of matrices kept as stored
   bool packed_ = false;                              // some were quantised by the plan
+  bool vision_packed_ = false;                       // likewise, by its packing for vision encoders
   at::Device device_;
   std::int64_t parameter_count_ = 0;
   std::int64_t weight_bytes_ = 0;
