@@ -80,7 +80,8 @@ WINNOW_FIELDS(ModelTraits, position_axes, joined_frames, sees, reads_videos, win
 WINNOW_FIELDS(DetailChoices, kind, low, medium, high, token_px)
 WINNOW_FIELDS(ModelInfo, folder, projector, name, family, device, dtype, device_note, layers, heads, kv_heads, head_dim, context_tokens,
               visual_tokens_per_frame, parameter_count, weight_bytes, kv_bytes_per_token, state_layers, state_bytes, time_instruction,
-              video_frames, recommended, traits, thinks, thinking_switch, server, most_pictures, lacks, picture_detail, frame_detail)
+              video_frames, vision_products, frame_ms, recommended, traits, thinks, thinking_switch, server, most_pictures, lacks,
+              picture_detail, frame_detail)
 WINNOW_FIELDS(ModelLoaded, info)
 WINNOW_FIELDS(ModelUnloaded)
 WINNOW_FIELDS(MediaSampled, path, kind, duration_s, asked_s, actual_s, plan, frames_per_position, endless, tokens, all_tokens, most_tokens,

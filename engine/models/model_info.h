@@ -47,6 +47,8 @@ struct ModelInfo {
   std::int64_t state_bytes = 0;         // of all of them
   std::string time_instruction;         // from winnow.json, else from the model's own files; empty: none
   std::int64_t video_frames = 0;        // from winnow.json: frames of the longest training videos; 0: unknown
+  std::int64_t vision_products = 0;     // multiply-adds of a patch in the matrices of the vision encoder and the projector
+  double frame_ms = 0.0;                // that a frame of a video takes on this CPU: measured, else guessed; 0: unknown, or on a GPU
   SamplingChoice recommended;           // from generation_config.json; empty: none
   ModelTraits traits;
   bool thinks = false;             // its chat template has markers for reasoning
@@ -68,6 +70,14 @@ inline void answer_to_the_end(Sampling& sampling, const ModelInfo& model) {
   sampling.room_tokens = Sampling::kRoom;
   if (thinks)
     sampling.room_tokens = static_cast<int>(std::clamp(model.context_tokens / 4, std::int64_t{Sampling::kRoom}, kRoomWithThoughts));
+}
+
+// So many frames of a video, `usual` at most, that the first answer comes after about a minute.
+inline int frames_in_a_minute(const ModelInfo& model, int usual) {
+  constexpr double kMinuteMs = 60'000.0;
+  constexpr int kLeast = 4;
+  if (model.frame_ms <= 0.0 || usual * model.frame_ms <= kMinuteMs) return usual;
+  return std::max(std::min(kLeast, usual), static_cast<int>(kMinuteMs / model.frame_ms));
 }
 
 }  // namespace winnow

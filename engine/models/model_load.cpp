@@ -59,6 +59,7 @@ ModelInfo ModelLoad::described(const TextDecoder& text) const {
   if (shape.sliding) look_back(*shape.sliding);
   if (!sidecar_.time_instruction.empty()) model.time_instruction = sidecar_.time_instruction;
   model.video_frames = sidecar_.video_frames;
+  model.vision_products = reader_->vision_products();
   model.recommended = recommended_;
   model.traits.measured = sidecar_.measured_options();
   require_fit(sidecar_, model.layers, model.kv_heads, package().subject(ModelPart::kWinnow));

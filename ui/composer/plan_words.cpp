@@ -137,7 +137,8 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   if (textAlone && planned.fits_context) parts << contextText(context - planned.tokens.generated, planned.context_tokens);
   if (const QString documents = documentsText(subject.attachments); !documents.isEmpty()) parts << documents;
   parts << cacheText(planned) << fitText(planned, view.fit, context);
-  if (planned.expected_ms > 0.0) parts << PlanWords::tr("about %1").arg(app::formatMilliseconds(planned.expected_ms));
+  const double wait = planned.expected_ms > 0.0 ? planned.expected_ms : frames * subject.frameMs;
+  if (wait > 0.0) parts << PlanWords::tr("about %1").arg(app::formatMilliseconds(wait));
   if (textAlone && planned.expected_ms > 0.0 && planned.expected_per_token_ms > 0.0)
     parts << PlanWords::tr("%1 tokens/s").arg(app::formatCount(1000.0 / planned.expected_per_token_ms));
   const MediaSampled* const largest = largestUnasked(subject.seen);
@@ -160,9 +161,13 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   if (planned.expected_ms > 0.0 && planned.expected_per_token_ms > 0.0) {
     detail << PlanWords::tr("Estimated from earlier answers: first word after about %1, then %2 tokens a second.")
                   .arg(app::formatMilliseconds(planned.expected_ms), app::formatCount(1000.0 / planned.expected_per_token_ms));
+  } else if (wait > 0.0) {
+    detail << PlanWords::tr("The wait is estimated from the speed of this computer until a first answer of this kind has been measured.");
   } else {
     detail << PlanWords::tr("The expected wait is shown after the first answer of this kind.");
   }
+  if (frames > 0 && subject.frameMs > 0.0)
+    detail << PlanWords::tr("Each frame takes about %1 in the vision encoder.").arg(app::formatMilliseconds(subject.frameMs));
   view.detail = detail.join(QLatin1Char('\n'));
   if (largest != nullptr && subject.pictures.kind != DetailKind::kFixed) {
     view.remedies.append(

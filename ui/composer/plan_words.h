@@ -39,6 +39,7 @@ struct PlanSubject {
   bool narrowCache = false;          // the model's device reads a cache in fewer bits than are computed
   qint64 window = 0;                 // ModelTraits::window
   DetailChoices pictures{};          // ModelInfo::picture_detail
+  double frameMs = 0.0;              // ModelInfo::frame_ms
   std::vector<MediaSampled> seen{};  // images and videos, as the plan has them
 };
 

@@ -102,6 +102,7 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
   auto* frames = new QSpinBox;
   frames->setRange(1, 1024);
   frames->setValue(settings.defaultFrameCount());
+  frames->setToolTip(tr("64: fewer where this computer would take more than about a minute for them"));
   form->addRow(tr("Frames per video"), frames);
 
   auto* prepare = new QComboBox;

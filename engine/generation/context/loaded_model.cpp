@@ -1,6 +1,7 @@
 #include "engine/generation/context/loaded_model.h"
 
 #include "engine/base/error.h"
+#include "engine/generation/context/expected_frame.h"
 #include "engine/model_files/open_package.h"
 #include "engine/models/config/end_tokens.h"
 #include "engine/models/config/told_cache.h"
@@ -77,6 +78,7 @@ void LoadedModel::require_unchanged() const {
 
 ModelInfo model_info(const LoadedModel& model) {
   ModelInfo info = model.network->info();
+  info.frame_ms = info.device == "cpu" && model.speed.ms_per_frame > 0.0 ? model.speed.ms_per_frame : expected_frame_ms(*model.network);
   info.thinking_switch = model.chat_template->has_thinking_switch();
   // Tokens for an answer behind a thought are a thinking model's; those for thoughts alone are others', too.
   info.thinks = model.thoughts && (model.thoughts->by_template || info.thinking_switch || !model.thoughts->tags.answer_begin.empty());

@@ -155,6 +155,7 @@ Linear WeightReader::packable_linear(const std::vector<Part>& parts, std::int64_
 }
 
 Linear WeightReader::tower_linear(const std::vector<Part>& parts, std::int64_t in, Bias bias) {
+  for (const Part& each : parts) vision_products_ += each.out * in;
   return in_form(parts, in, bias, Packing::kVision);
 }
 

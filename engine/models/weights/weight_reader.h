@@ -70,6 +70,7 @@ class WeightReader {
 
   std::int64_t parameter_count() const { return parameter_count_; }  // of what was read so far
   std::int64_t weight_bytes() const { return weight_bytes_; }        // as held
+  std::int64_t vision_products() const { return vision_products_; }  // numbers in what tower_linear() read
 
  private:
   ModelWeights& weights_;
@@ -105,6 +106,7 @@ class WeightReader {
   at::Device device_;
   std::int64_t parameter_count_ = 0;
   std::int64_t weight_bytes_ = 0;
+  std::int64_t vision_products_ = 0;
 };
 
 }  // namespace winnow

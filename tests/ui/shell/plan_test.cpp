@@ -56,6 +56,29 @@ TEST(PlanWords, SayTokensCacheFitAndWaitInOneLine) {
       << "without anything attached, context and speed are what there is to say";
 }
 
+TEST(PlanWords, TheWaitForAVideoIsSaidBeforeAnyWasMeasured) {
+  Planned planned = plan();
+  planned.expected_ms = 0.0;
+  ui::PlanSubject subject;
+  subject.attachments = {video(12)};
+  subject.frameMs = 5000.0;
+  const ui::PlanView view = ui::describePlan(planned, subject);
+  EXPECT_TRUE(view.text.endsWith(QStringLiteral(" · about 60.0 s"))) << view.text.toStdString();
+  EXPECT_TRUE(view.detail.contains(QStringLiteral("Each frame takes about 5.0 s"))) << view.detail.toStdString();
+}
+
+TEST(PlanWords, AVideoBeginsWithTheFramesOfAMinute) {
+  ModelInfo model;
+  EXPECT_EQ(frames_in_a_minute(model, 64), 64) << "nothing is known";
+  model.frame_ms = 900.0;
+  EXPECT_EQ(frames_in_a_minute(model, 64), 64) << "58 seconds";
+  model.frame_ms = 5000.0;
+  EXPECT_EQ(frames_in_a_minute(model, 64), 12);
+  model.frame_ms = 50'000.0;
+  EXPECT_EQ(frames_in_a_minute(model, 64), 4) << "fewer would show nothing";
+  EXPECT_EQ(frames_in_a_minute(model, 2), 2);
+}
+
 TEST(PlanWords, APictureOfManyTokensIsSaidAndOffersFewer) {
   ui::PlanSubject subject;
   app::Attachment image;
@@ -181,6 +204,22 @@ TEST_F(PlanInWindow, FollowsWhatIsWrittenAndChosen) {
   composer()->clear();
   composer()->prompt()->setPlainText(QString());
   ASSERT_TRUE(waitUntil([&] { return line()->plan().text.isEmpty(); }));
+}
+
+TEST_F(PlanInWindow, AVideoBeginsWithWhatTheLoadedModelReadsInAMinute) {
+  m_script = [](const Request& request) {
+    if (!std::holds_alternative<LoadModel>(request.body)) return default_script(request);
+    Script script = load_script(request);
+    std::get<ModelLoaded>(std::get<Say>(script.back().action).body).info.frame_ms = 5000.0;
+    return script;
+  };
+  session().model.load(QStringLiteral("/models/slow"));
+  ASSERT_TRUE(waitUntil([this] { return session().model.info().frame_ms > 0.0; }));
+  attach(64);
+  EXPECT_EQ(composer()->tray()->card(0)->attachment().plan.frame_count, 12);
+  composer()->clear();
+  attach(128);
+  EXPECT_EQ(composer()->tray()->card(0)->attachment().plan.frame_count, 128) << "somebody asked for so many";
 }
 
 TEST_F(PlanInWindow, OneClickMakesItFit) {

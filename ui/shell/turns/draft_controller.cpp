@@ -55,6 +55,7 @@ DraftController::DraftController(const WindowServices& services, ChatSession& se
   connect(&transcript, &TranscriptView::editRequested, this, &DraftController::edit);
   connect(&transcript, &TranscriptView::newChatRequested, this, &DraftController::askInNewChat);
   connect(&m_settings, &app::Settings::changed, this, &DraftController::applySettings);
+  connect(&m_session.model, &ModelSession::changed, this, &DraftController::applySettings);
   if (!m_store.isOpen()) return;
   applySettings();
   showChat();
@@ -62,7 +63,9 @@ DraftController::DraftController(const WindowServices& services, ChatSession& se
 
 void DraftController::applySettings() {
   m_composer.prompt()->setEnterKey(m_settings.sendKey() == app::SendKey::kEnter ? EnterKey::kSends : EnterKey::kControlSends);
-  m_composer.setDefaultFrames(m_settings.defaultFrameCount());
+  const int frames = m_settings.defaultFrameCount();
+  const bool chosen = frames != app::ConversationOptions().frameCount;
+  m_composer.setDefaultFrames(chosen ? frames : frames_in_a_minute(m_session.model.info(), frames));
 }
 
 void DraftController::showChat() {

@@ -72,8 +72,8 @@ void PlanController::ask() {
   if (!m_written) draft.text = QStringLiteral("…");
   m_documents.clear();
   const ModelTraits& traits = m_session.model.info().traits;
-  m_subject = {draft.attachments, m_session.chat.options().recipe.spec, traits.reads_narrow_cache, traits.window,
-               m_session.model.info().picture_detail};
+  m_subject = {draft.attachments, m_session.chat.options().recipe.spec,  traits.reads_narrow_cache,
+               traits.window,     m_session.model.info().picture_detail, m_session.model.info().frame_ms};
   try {
     m_request = m_engine.post(Plan{m_session.answers.turnIfSent(draft)}, this, [this](const Event& event) { onEngineEvent(event); });
   } catch (const Exception&) {
