@@ -1,6 +1,6 @@
 // A quantised matrix on the CPU (kernels/api/block_types.h), read in place in the form its file has.
 //
-// Made by engine/models/weight_reader.h; held by LinearWeight. Its rows may come from several stored matrices of different types (q, k and
+// Made by models/weights/weight_reader.h; held by LinearWeight. Its rows may come from several stored matrices of different types (q, k and
 // v as one matrix). A few rows of input use the int8 GEMV (kernels/api/int8_gemv.h), many the int8 GEMM (int8_gemm.h); types without one
 // use the fp32 GEMV. Many rows use a dequantised GEMM instead where that is faster: on processors without fast int8 products, and in bf16
 // with AMX tiles.

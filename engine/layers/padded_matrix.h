@@ -1,7 +1,7 @@
 // A quantised matrix whose rows are zero-padded to whole blocks.
 //
-// Made by engine/models/block_packing.h for published towers (SigLIP so400m: rows of 4,304); held by LinearWeight. Inputs are padded alike,
-// so results do not change. On the matrix's device. Threads: engine thread.
+// Made by block_packing.h (engine/models) for published towers (SigLIP so400m: rows of 4,304); held by LinearWeight. Inputs are padded
+// alike, so results do not change. On the matrix's device. Threads: engine thread.
 #pragma once
 
 #include <ATen/ATen.h>

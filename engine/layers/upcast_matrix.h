@@ -1,6 +1,6 @@
 // A 16-bit matrix that is multiplied in fp32: its elements are upcast exactly as they are read.
 //
-// Made by engine/models/weight_reader.h on processors that compute in fp32 with bf16 or fp16 folders; held by LinearWeight. It needs half
+// Made by models/weights/weight_reader.h on processors that compute in fp32 with bf16 or fp16 folders; held by LinearWeight. It needs half
 // of the upcast matrix's memory and half of its time in a decode step; results equal the upcast matrix's up to the order of sums. A few
 // rows use the GEMV (kernels/api/dense_gemv.h); for many rows a slice of the matrix is upcast at a time. On the CPU. Threads: engine thread
 // (runs on libtorch's pool inside). Errors: kInternal for other types.

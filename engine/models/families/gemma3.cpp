@@ -34,13 +34,15 @@ namespace winnow {
 namespace {
 
 // Names that transformers writes, and those of folders saved with its version 4.
-constexpr std::array<WeightNameRule, 8> kGemma3Names = {{
+constexpr std::array<WeightNameRule, 10> kGemma3Names = {{
     {"language_model.model.", "text.model."},
     {"language_model.lm_head.", "text.lm_head."},
     {"model.language_model.", "text.model."},
     {"lm_head.", "text.lm_head."},
     {"vision_tower.vision_model.", "tower."},
     {"model.vision_tower.vision_model.", "tower."},
+    {"vision_tower.", "tower."},  // models that transformers 5.24 made and did not load
+    {"model.vision_tower.", "tower."},
     {"multi_modal_projector.", "projector."},
     {"model.multi_modal_projector.", "projector."},
 }};

@@ -76,9 +76,12 @@ std::vector<PixelSize> read_grid_pinpoints(const JsonObject& object, const char*
 }
 
 std::span<const WeightNameRule> llava_weight_name_rules() {
-  static constexpr std::array<WeightNameRule, 5> kRules = {{
+  static constexpr std::array<WeightNameRule, 8> kRules = {{
       {"model.language_model.", "language_model.model."},
-      {"model.vision_tower.", "vision_tower."},
+      {"model.vision_tower.vision_model.", "vision_tower.vision_model."},
+      {"model.vision_tower.", "vision_tower.vision_model."},
+      {"vision_tower.vision_model.", "vision_tower.vision_model."},
+      {"vision_tower.", "vision_tower.vision_model."},
       {"model.multi_modal_projector.", "multi_modal_projector."},
       {"model.image_newline", "image_newline"},
       {"lm_head.", "language_model.lm_head."},

@@ -40,8 +40,8 @@ std::vector<PixelSize> read_grid_pinpoints(const JsonObject& object, const char*
 
 // Names of a LLaVA's tensors: text decoder, vision tower, projector, image_newline.  transformers up to 4.51 and save_pretrained of 5.x
 // write `language_model.model.layers...`, `language_model.lm_head.weight`, `vision_tower...`; folders saved between them have
-// `model.language_model.layers...`, `lm_head.weight`, `model.vision_tower...`. The first is canonical here.
-
+// `model.language_model.layers...`, `lm_head.weight`, `model.vision_tower...`. The first is canonical here. A model that transformers 5.24
+// made and did not load has `vision_tower.encoder...` where others have `vision_tower.vision_model.encoder...`.
 std::span<const WeightNameRule> llava_weight_name_rules();
 
 // How the patches of a video's frame become fewer tokens: how many, without pixels or tensors. Follows LLaVA-NeXT's get_2dPool and
