@@ -206,6 +206,8 @@ struct Planned {
   std::int64_t context_tokens = 0;        // the model's limit
   std::int64_t free_bytes = 0;            // memory that the device has left
   double expected_ms = 0.0;               // to the first token, from this machine's measurements; 0: nothing measured yet
+  double expected_reading_ms = 0.0;       // of it for opening, decoding and resizing media
+  double expected_encoder_ms = 0.0;       // of it in the vision encoder
   double expected_per_token_ms = 0.0;     // 0: nothing measured yet
   std::optional<PlannedPrefill> twice{};  // if two passes would lower the peak and were not requested
   CacheMakers goes_on_from{};             // of the cache that the question is appended to; empty: the whole thread is prefilled

@@ -102,7 +102,7 @@ WINNOW_FIELDS(Scored, agreement, selection)
 WINNOW_FIELDS(Compared, prefills, shared_prefix_bytes, allocated_bytes, stopped)
 WINNOW_FIELDS(PlannedPrefill, peak_bytes, fits_memory, expected_ms)
 WINNOW_FIELDS(Planned, tokens, kv_bytes_full, kv_bytes_after_event, kv_bytes_per_token, peak_bytes, state_bytes, fits_context, fits_memory,
-              context_tokens, free_bytes, expected_ms, expected_per_token_ms, twice, goes_on_from)
+              context_tokens, free_bytes, expected_ms, expected_reading_ms, expected_encoder_ms, expected_per_token_ms, twice, goes_on_from)
 WINNOW_FIELDS(Prepared, compressed, elapsed_ms)
 WINNOW_FIELDS(Watched, frames, seen_s, tokens, most_slots, slots, shares, kv_bytes, kv_bytes_full, frames_per_position, description,
               elapsed_ms)

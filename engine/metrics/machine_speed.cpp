@@ -27,14 +27,16 @@ void MachineSpeed::add(const TurnWork& work, const TimingsMs& timings, double to
   if (media > 0.0 && work.video_frames > 0 && work.image_tokens == 0) learn(ms_per_frame, media / static_cast<double>(work.video_frames));
   if (media > 0.0 && work.image_tokens > 0 && work.video_frames == 0)
     learn(ms_per_image_token, media / static_cast<double>(work.image_tokens));
+  if (media > 0.0) learn(encoder_share, timings.vision / media);
   if (tokens_per_s > 0.0) learn(ms_per_generated_token, 1000.0 / tokens_per_s);
 }
 
-std::optional<double> MachineSpeed::first_token_ms(const TurnWork& work) const {
+std::optional<FirstWait> MachineSpeed::first_wait(const TurnWork& work) const {
   if (work.video_frames > 0 && ms_per_frame <= 0.0) return std::nullopt;
   if (work.image_tokens > 0 && ms_per_image_token <= 0.0) return std::nullopt;
-  double ms = ms_per_frame * static_cast<double>(work.video_frames) + ms_per_image_token * static_cast<double>(work.image_tokens);
-  if (work.prefill_tokens == 0) return ms;
+  const double media = ms_per_frame * static_cast<double>(work.video_frames) + ms_per_image_token * static_cast<double>(work.image_tokens);
+  FirstWait wait{(1.0 - encoder_share) * media, encoder_share * media};
+  if (work.prefill_tokens == 0) return wait;
   if (prefill_ms_per_token.empty()) return std::nullopt;
   // A class stands for the middle of its lengths.
   const double place = std::log2(static_cast<double>(work.prefill_tokens)) - 0.5;
@@ -50,7 +52,8 @@ std::optional<double> MachineSpeed::first_token_ms(const TurnWork& work) const {
     const double part = (place - below->first) / (above->first - below->first);
     per_token = (1.0 - part) * below->second + part * above->second;
   }
-  return ms + per_token * static_cast<double>(work.prefill_tokens * work.prefill_passes);
+  wait.prefill_ms = per_token * static_cast<double>(work.prefill_tokens * work.prefill_passes);
+  return wait;
 }
 
 }  // namespace winnow

@@ -21,18 +21,28 @@ struct TurnWork {
   int prefill_passes = 1;         // over the same tokens
 };
 
+// The wait until the first token, by what it is spent on.
+struct FirstWait {
+  double reading_ms = 0.0;  // opening, decoding and resizing media
+  double encoder_ms = 0.0;  // vision encoder and projector
+  double prefill_ms = 0.0;  // with the recipe's statistics and its event
+
+  double total_ms() const { return reading_ms + encoder_ms + prefill_ms; }
+};
+
 struct MachineSpeed {
   // By length: the key is floor(log2(tokens)) of the segment, because attention makes a token of a long prompt dearer.
   std::map<int, double> prefill_ms_per_token;
-  double ms_per_frame = 0.0;  // 0: not measured, as in the two below
+  double ms_per_frame = 0.0;  // 0: not measured, as in those below
   double ms_per_image_token = 0.0;
+  double encoder_share = 0.0;  // of both
   double ms_per_generated_token = 0.0;
 
   // Learns from a turn that ended well. tokens_per_s: 0 if nothing was decoded.
   void add(const TurnWork& work, const TimingsMs& timings, double tokens_per_s);
-  // Wait until the first token; nothing as long as a part of the work has never been measured. Between two measured lengths it is
-  // interpolated, beyond them the nearest counts.
-  std::optional<double> first_token_ms(const TurnWork& work) const;
+  // Nothing as long as a part of the work has never been measured. Between two measured lengths it is interpolated, beyond them the nearest
+  // counts.
+  std::optional<FirstWait> first_wait(const TurnWork& work) const;
 
   friend bool operator==(const MachineSpeed&, const MachineSpeed&) = default;
 };

@@ -158,6 +158,11 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
     detail << PlanWords::tr("Some layers see only the last %1 tokens. Their share is taken from those.")
                   .arg(app::formatCount(static_cast<double>(subject.window)));
   }
+  if (planned.expected_encoder_ms > 0.0) {
+    detail << PlanWords::tr("The wait: %1 for reading, %2 in the vision encoder, %3 in the decoder.")
+                  .arg(app::formatMilliseconds(planned.expected_reading_ms), app::formatMilliseconds(planned.expected_encoder_ms),
+                       app::formatMilliseconds(planned.expected_ms - planned.expected_reading_ms - planned.expected_encoder_ms));
+  }
   if (planned.expected_ms > 0.0 && planned.expected_per_token_ms > 0.0) {
     detail << PlanWords::tr("Estimated from earlier answers: first word after about %1, then %2 tokens a second.")
                   .arg(app::formatMilliseconds(planned.expected_ms), app::formatCount(1000.0 / planned.expected_per_token_ms));

@@ -5,6 +5,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -50,6 +51,7 @@ MachineSpeed SpeedFile::recall(const std::string& key) {
   }
   speed.ms_per_frame = positive(stored.value(QLatin1String("ms_per_frame")));
   speed.ms_per_image_token = positive(stored.value(QLatin1String("ms_per_image_token")));
+  speed.encoder_share = std::min(1.0, positive(stored.value(QLatin1String("encoder_share"))));
   speed.ms_per_generated_token = positive(stored.value(QLatin1String("ms_per_generated_token")));
   return speed;
 }
@@ -61,6 +63,7 @@ void SpeedFile::keep(const std::string& key, const MachineSpeed& speed) {
   all.insert(QString::fromStdString(key), QJsonObject{{QStringLiteral("prefill_ms_per_token"), prefill},
                                                       {QStringLiteral("ms_per_frame"), speed.ms_per_frame},
                                                       {QStringLiteral("ms_per_image_token"), speed.ms_per_image_token},
+                                                      {QStringLiteral("encoder_share"), speed.encoder_share},
                                                       {QStringLiteral("ms_per_generated_token"), speed.ms_per_generated_token}});
   QDir().mkpath(m_folder);
   try {

@@ -31,6 +31,14 @@ std::int64_t document_tokens(const Planned& planned, const std::vector<MediaSamp
   return std::min(tokens, planned.tokens.visual);
 }
 
+// Of a question with media whose wait is known.
+std::string wait_parts(const Planned& planned) {
+  if (planned.expected_encoder_ms <= 0.0) return {};
+  const double decoder = planned.expected_ms - planned.expected_reading_ms - planned.expected_encoder_ms;
+  return " (" + wait_text(planned.expected_reading_ms) + " reading, " + wait_text(planned.expected_encoder_ms) +
+         " in the vision encoder, " + wait_text(decoder) + " in the decoder)";
+}
+
 std::string plan_text(const Planned& planned, const std::vector<MediaSampled>& media) {
   const TokenCounts& tokens = planned.tokens;
   const std::int64_t documents = document_tokens(planned, media);
@@ -53,7 +61,8 @@ std::string plan_text(const Planned& planned, const std::vector<MediaSampled>& m
   } else {
     text += "fits";
   }
-  text += planned.expected_ms > 0.0 ? " · about " + wait_text(planned.expected_ms) + " to the first word" : " · wait not measured yet";
+  text += planned.expected_ms > 0.0 ? " · about " + wait_text(planned.expected_ms) + " to the first word" + wait_parts(planned)
+                                    : " · wait not measured yet";
   return text;
 }
 
@@ -86,6 +95,8 @@ nlohmann::ordered_json plan_json(const Turn& turn, const Planned& planned, const
           {"fits_context", planned.fits_context},
           {"fits_memory", planned.fits_memory},
           {"expected_ms", measured(planned.expected_ms)},
+          {"expected_reading_ms", measured(planned.expected_reading_ms)},
+          {"expected_encoder_ms", measured(planned.expected_encoder_ms)},
           {"expected_per_token_ms", measured(planned.expected_per_token_ms)},
           {"prefill_twice", twice},
           {"goes_on_from", makers_json(planned.goes_on_from)},

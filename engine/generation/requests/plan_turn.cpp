@@ -266,7 +266,10 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
     way.fits_memory = planned.free_bytes == 0 || needed <= planned.free_bytes;
     TurnWork work = segment.work;
     work.prefill_passes = two_passes ? 2 : 1;
-    way.expected_ms = context.model.speed.first_token_ms(work).value_or(0.0);
+    const FirstWait wait = context.model.speed.first_wait(work).value_or(FirstWait());
+    planned.expected_reading_ms = wait.reading_ms;
+    planned.expected_encoder_ms = wait.encoder_ms;
+    way.expected_ms = wait.total_ms();
     return way;
   };
   const PlannedPrefill asked_for = reads_twice ? way(*twice, true) : way(once, false);

@@ -39,7 +39,11 @@ Planned plan() {
 }
 
 TEST(PlanWords, SayTokensCacheFitAndWaitInOneLine) {
-  const ui::PlanView view = ui::describePlan(plan(), {{video(64)}, {}});
+  Planned measured = plan();
+  measured.expected_reading_ms = 40.0;
+  measured.expected_encoder_ms = 500.0;
+  const ui::PlanView view = ui::describePlan(measured, {{video(64)}, {}});
+  EXPECT_TRUE(view.detail.contains(QStringLiteral("40 ms for reading, 500 ms in the vision encoder, 100 ms in the decoder")));
   EXPECT_EQ(view.text, QStringLiteral("64 frames · cache 1.2 MiB → 247 KiB · fits · about 640 ms")) << view.text.toStdString();
   EXPECT_EQ(view.fit, PlanFit::kFits);
   EXPECT_TRUE(view.remedies.isEmpty());

@@ -11,6 +11,7 @@ MachineSpeed someSpeed() {
   MachineSpeed speed;
   speed.prefill_ms_per_token = {{6, 1.5}, {11, 2.25}};
   speed.ms_per_frame = 12.0;
+  speed.encoder_share = 0.75;
   speed.ms_per_generated_token = 30.5;
   return speed;
 }

@@ -372,7 +372,10 @@ TEST_F(Plans, TheWaitIsKnownAfterTheFirstTurnWithTheSameWork) {
   const Turn other = question({video(16)}, "full", 1.0);
   const TimingsMs& took = finished.figures.timings_ms;
   const double work = took.media + took.preprocess + took.vision + took.prefill;
-  EXPECT_NEAR(plan(other).expected_ms, work, 0.01 * work);
+  const Planned of_other = plan(other);
+  EXPECT_NEAR(of_other.expected_ms, work, 0.01 * work);
+  EXPECT_NEAR(of_other.expected_encoder_ms, took.vision, 0.01 * work);
+  EXPECT_NEAR(of_other.expected_reading_ms, took.media + took.preprocess, 0.01 * work);
   EXPECT_EQ(plan(question({image(64, 64)}, "full", 1.0)).expected_ms, 0.0) << "no image was ever encoded";
 }
 
@@ -396,35 +399,37 @@ TEST_F(Plans, SpeedsOutliveTheEngine) {
     EXPECT_EQ(planned.expected_ms, first ? 0.0 : expected);
     run(turn);
     ASSERT_EQ(memory.kept.size(), 1U);
-    expected = memory.kept.begin()->second.first_token_ms({planned.tokens.prompt, 8, 0}).value_or(0.0);
+    expected = memory.kept.begin()->second.first_wait({planned.tokens.prompt, 8, 0}).value_or(FirstWait()).total_ms();
   }
 }
 
 TEST(MachineSpeed, LearnsPerPartAndInterpolatesBetweenLengths) {
   MachineSpeed speed;
-  EXPECT_FALSE(speed.first_token_ms({100, 0, 0}));
+  EXPECT_FALSE(speed.first_wait({100, 0, 0}));
   TimingsMs timings;
   timings.prefill = 64.0;
   speed.add({64, 0, 0}, timings, 0.0);
-  EXPECT_DOUBLE_EQ(*speed.first_token_ms({64, 0, 0}), 64.0);
-  EXPECT_FALSE(speed.first_token_ms({64, 3, 0})) << "no frame was measured";
+  EXPECT_DOUBLE_EQ(speed.first_wait({64, 0, 0})->total_ms(), 64.0);
+  EXPECT_FALSE(speed.first_wait({64, 3, 0})) << "no frame was measured";
   timings.prefill = 3.0 * 256.0;
   timings.vision = 50.0;
   timings.media = 30.0;
   speed.add({256, 8, 0}, timings, 20.0);
   EXPECT_DOUBLE_EQ(speed.ms_per_frame, 10.0);
+  EXPECT_DOUBLE_EQ(speed.first_wait({0, 4, 0})->encoder_ms, 25.0) << "five eighths of 40 ms";
+  EXPECT_DOUBLE_EQ(speed.first_wait({0, 4, 0})->reading_ms, 15.0);
   EXPECT_DOUBLE_EQ(speed.ms_per_generated_token, 50.0);
   // Class 6 took 1 ms a token, class 8 took 3: halfway up, in the middle of class 7, it is 2.
   const double middle = std::exp2(7.5);
-  EXPECT_NEAR(*speed.first_token_ms({std::llround(middle), 0, 0}), 2.0 * middle, 2.0);
-  EXPECT_DOUBLE_EQ(*speed.first_token_ms({1024, 0, 0}), 3.0 * 1024) << "beyond what was measured";
+  EXPECT_NEAR(speed.first_wait({std::llround(middle), 0, 0})->total_ms(), 2.0 * middle, 2.0);
+  EXPECT_DOUBLE_EQ(speed.first_wait({1024, 0, 0})->total_ms(), 3.0 * 1024) << "beyond what was measured";
   timings.prefill = 256.0;
   speed.add({256, 8, 4}, timings, 0.0);
   EXPECT_DOUBLE_EQ(speed.prefill_ms_per_token.at(8), 2.0) << "new measurements count half";
   timings.prefill = 2.0 * 2.0 * 256.0;
   speed.add({256, 0, 0, 2}, timings, 0.0);
   EXPECT_DOUBLE_EQ(speed.prefill_ms_per_token.at(8), 2.0) << "of each of two passes";
-  EXPECT_DOUBLE_EQ(*speed.first_token_ms({1024, 0, 0, 2}), 2.0 * 2.0 * 1024);
+  EXPECT_DOUBLE_EQ(speed.first_wait({1024, 0, 0, 2})->total_ms(), 2.0 * 2.0 * 1024);
   EXPECT_DOUBLE_EQ(speed.ms_per_frame, 10.0) << "frames and images together say nothing of either";
 }
 
