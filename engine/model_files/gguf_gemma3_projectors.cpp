@@ -6,7 +6,7 @@
 namespace winnow {
 namespace {
 
-constexpr std::array<NameRule, 4> kNames = {{
+constexpr std::array<NameRule, 4> kGemma3Names = {{
     {"v.patch_embd", "vision_tower.vision_model.embeddings.patch_embedding"},
     {"v.position_embd", "vision_tower.vision_model.embeddings.position_embedding"},
     {"v.post_ln", "vision_tower.vision_model.post_layernorm"},
@@ -26,42 +26,42 @@ std::int64_t tokens_of_a_picture(const ProjectorFacts& facts) {
   return side * side;
 }
 
-Json config(const ProjectorKind& kind, const ProjectorFacts& facts, const Json& text, const ProjectorKind::Tokens& tokens) {
+Json gemma3_config(const ProjectorKind& kind, const ProjectorFacts& facts, const Json& text, const ProjectorKind::Tokens& tokens) {
   return {{"text_config", text},
           {"image_token_index", token_id(tokens, kind.markers[0])},
           {"mm_tokens_per_image", tokens_of_a_picture(facts)},
           {"vision_config", siglip_config(facts)}};
 }
 
-Json processor(const ProjectorFacts& facts) { return {{"image_seq_length", tokens_of_a_picture(facts)}}; }
+Json gemma3_processor(const ProjectorFacts& facts) { return {{"image_seq_length", tokens_of_a_picture(facts)}}; }
 
-Json image_processor(const ProjectorFacts& facts) {
+Json gemma3_image_processor(const ProjectorFacts& facts) {
   const std::int64_t side = facts.integer("image_size");
   return {{"image_processor_type", "Gemma3ImageProcessor"}, {"size", {{"height", side}, {"width", side}}}, {"resample", 2}};
 }
 
 constexpr std::array<std::string_view, 1> kWithOne = {"mm.soft_emb_norm.weight"};
-constexpr std::array<std::string_view, 1> kArchitectures = {"gemma3"};
-constexpr std::array<std::string_view, 2> kMarkers = {"<image_soft_token>", "<start_of_image>"};
+constexpr std::array<std::string_view, 1> kGemma3Architectures = {"gemma3"};
+constexpr std::array<std::string_view, 2> kGemma3Markers = {"<image_soft_token>", "<start_of_image>"};
 
 }  // namespace
 
 std::vector<ProjectorKind> gemma3_projectors() {
   return {{.type = "gemma3",
-           .architectures = kArchitectures,
+           .architectures = kGemma3Architectures,
            .class_name = "Gemma3ForConditionalGeneration",
            .model_type = "gemma3",
-           .markers = kMarkers,
+           .markers = kGemma3Markers,
            .marker_may_lack = true,
-           .whole = kNames,
+           .whole = kGemma3Names,
            .layer_prefix = "vision_tower.vision_model.encoder.layers.",
            .layer = siglip_layer_names(),
            .text_prefix = "model.language_model.",
            .with_one = kWithOne,
            .further_name = &further_name,
-           .config = &config,
-           .processor = &processor,
-           .image_processor = &image_processor}};
+           .config = &gemma3_config,
+           .processor = &gemma3_processor,
+           .image_processor = &gemma3_image_processor}};
 }
 
 }  // namespace winnow

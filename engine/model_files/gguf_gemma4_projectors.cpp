@@ -35,7 +35,7 @@ constexpr std::array<NameRule, 5> kPatchNames = {{
     {"v.patch_norm.3", "model.vision_embedder.pos_norm"},
 }};
 
-constexpr char kLayers[] = "model.vision_tower.encoder.layers.";
+constexpr char kGemma4Layers[] = "model.vision_tower.encoder.layers.";
 constexpr char kPositions[] = "v.position_embd.weight";
 constexpr std::int64_t kPooled = 3;
 
@@ -52,7 +52,7 @@ std::optional<std::string> tower_name(const ProjectorFacts& /*facts*/, std::stri
   if (end >= last) return std::nullopt;
   const auto product = renamed(stored.substr(end + 1, last - end - 1), kTowerLayerNames);
   if (!product || !product->ends_with(kMatrix)) return std::nullopt;
-  std::string name = kLayers + std::string(stored.substr(kBlock.size(), end + 1 - kBlock.size()));
+  std::string name = kGemma4Layers + std::string(stored.substr(kBlock.size(), end + 1 - kBlock.size()));
   return name.append(*product, 0, product->size() - kMatrix.size()).append(stored.substr(last));
 }
 
@@ -110,7 +110,7 @@ Json soft_tokens(const ProjectorFacts& facts, std::int64_t budget) {
 }
 
 // The file says how many pixels a picture has at most, if anything.
-Json image_processor(const ProjectorFacts& facts) {
+Json gemma4_image_processor(const ProjectorFacts& facts) {
   constexpr std::int64_t kPublished = 280;
   const std::int64_t side = facts.integer("patch_size") * pooled(facts);
   const bool says = facts.has("image_max_pixels") && side > 0;
@@ -122,37 +122,37 @@ Json video_processor(const ProjectorFacts& facts) {
   return soft_tokens(facts, kPublished);
 }
 
-constexpr std::array<std::string_view, 1> kArchitectures = {"gemma4"};
-constexpr std::array<std::string_view, 3> kMarkers = {"<|image|>", "<|image>", "<image|>"};
+constexpr std::array<std::string_view, 1> kGemma4Architectures = {"gemma4"};
+constexpr std::array<std::string_view, 3> kGemma4Markers = {"<|image|>", "<|image>", "<image|>"};
 
 }  // namespace
 
 std::vector<ProjectorKind> gemma4_projectors() {
   return {{.type = "gemma4v",
-           .architectures = kArchitectures,
+           .architectures = kGemma4Architectures,
            .class_name = "Gemma4ForConditionalGeneration",
            .model_type = "gemma4",
-           .markers = kMarkers,
+           .markers = kGemma4Markers,
            .whole = kTowerNames,
-           .layer_prefix = kLayers,
+           .layer_prefix = kGemma4Layers,
            .layer = kTowerLayerNames,
            .text_prefix = "model.language_model.",
            .further_name = &tower_name,
            .config = &tower_config,
-           .image_processor = &image_processor,
+           .image_processor = &gemma4_image_processor,
            .video_processor = &video_processor},
           {.type = "gemma4uv",
-           .architectures = kArchitectures,
+           .architectures = kGemma4Architectures,
            .class_name = "Gemma4UnifiedForConditionalGeneration",
            .model_type = "gemma4_unified",
-           .markers = kMarkers,
+           .markers = kGemma4Markers,
            .whole = kPatchNames,
-           .layer_prefix = kLayers,
+           .layer_prefix = kGemma4Layers,
            .layer = kTowerLayerNames,
            .text_prefix = "model.language_model.",
            .further_name = &patches_name,
            .config = &patches_config,
-           .image_processor = &image_processor,
+           .image_processor = &gemma4_image_processor,
            .video_processor = &video_processor}};
 }
 

@@ -14,7 +14,7 @@ namespace winnow {
 namespace {
 
 constexpr std::string_view kVision = "vision.";
-constexpr std::string_view kLayers = "v.blk.";
+constexpr std::string_view kInnerLayers = "v.blk.";
 constexpr std::string_view kBehindLayers = "v.deepstack_merger.";
 // The convolution over two frames: its first dimension is outputs times colours, as a tensor has four of them at most.
 constexpr std::string_view kFlatKernel = "v.patch_embed.weight";
@@ -63,7 +63,7 @@ constexpr std::array<NameRule, 3> kQwen3Behind = {{{"norm", "norm"}, {"linear_fc
 constexpr std::array<NameRule, 2> kQwen3Keys = {
     {{"image_min_pixels", "vision.shortest_edge"}, {"image_max_pixels", "vision.longest_edge"}}};
 
-constexpr std::array<NameRule, 6> kMistral = {{
+constexpr std::array<NameRule, 6> kInnerMistral = {{
     {"v.patch_conv", "v.patch_embd"},
     {"v.encoder_norm", "v.pre_ln"},
     {"mm.norm", "mm.input_norm"},
@@ -99,7 +99,7 @@ constexpr InnerVision with_deepstack(std::string_view architecture, std::string_
           .in_known_order = in_known_order};
 }
 
-constexpr std::array<InnerVision, 8> kKnown = {{
+constexpr std::array<InnerVision, 8> kInnerKnown = {{
     {.architecture = "gemma3",
      .type = "gemma3",
      .whole = kGemma3,
@@ -111,7 +111,7 @@ constexpr std::array<InnerVision, 8> kKnown = {{
     {.architecture = "gemma4", .type = "gemma4v", .whole = {}, .layer = {}, .keys = {}, .mean = kNought, .deviation = kOne},
     {.architecture = "mistral3",
      .type = "pixtral",
-     .whole = kMistral,
+     .whole = kInnerMistral,
      .layer = kMistralLayer,
      .keys = kMistralKeys,
      .mean = kClipMean,
@@ -147,8 +147,8 @@ std::optional<std::string> behind_layer(std::string_view part, const std::vector
 }
 
 std::optional<std::string> of_layer(std::string_view part, const InnerVision& inside) {
-  if (!part.starts_with(kLayers)) return std::nullopt;
-  const std::size_t end = part.find('.', kLayers.size());
+  if (!part.starts_with(kInnerLayers)) return std::nullopt;
+  const std::size_t end = part.find('.', kInnerLayers.size());
   if (end == std::string_view::npos) return std::nullopt;
   const auto name = renamed(part.substr(end + 1), inside.layer);
   return name ? std::optional(std::string(part.substr(0, end + 1)) + *name) : std::nullopt;
@@ -162,10 +162,10 @@ const InnerVision* inner_vision_of(const GgufFile& file) {
   // Text models of some families have the keys, too.
   if (!metadata.has(architecture + ".vision.block_count")) return nullptr;
   if (std::ranges::none_of(file.tensors(), [](const auto& entry) { return is_of_vision(entry.first); })) return nullptr;
-  const auto found = std::ranges::find(kKnown, std::string_view(architecture), &InnerVision::architecture);
-  if (found == kKnown.end()) {
+  const auto found = std::ranges::find(kInnerKnown, std::string_view(architecture), &InnerVision::architecture);
+  if (found == kInnerKnown.end()) {
     std::string known;
-    for (const InnerVision& each : kKnown) known.append(known.empty() ? "" : ", ").append(each.architecture);
+    for (const InnerVision& each : kInnerKnown) known.append(known.empty() ? "" : ", ").append(each.architecture);
     metadata.refuse(
         ErrorCode::kUnsupportedModel, "general.architecture",
         "the vision encoder inside this file is not read, only those of " + known + "; take a model with a separate mmproj file");

@@ -6,7 +6,7 @@
 namespace winnow {
 namespace {
 
-constexpr std::array<NameRule, 6> kNames = {{
+constexpr std::array<NameRule, 6> kInternvlNames = {{
     {"v.class_embd", "vision_tower.embeddings.cls_token"},
     {"v.patch_embd", "vision_tower.embeddings.patch_embeddings.projection"},
     {"v.post_ln", "vision_tower.layernorm"},
@@ -15,7 +15,7 @@ constexpr std::array<NameRule, 6> kNames = {{
     {"mm.model.mlp.3", "multi_modal_projector.linear_2"},
 }};
 
-constexpr std::array<NameRule, 10> kLayer = {{
+constexpr std::array<NameRule, 10> kInternvlLayer = {{
     {"ln1", "layernorm_before"},
     {"ln2", "layernorm_after"},
     {"attn_q", "attention.q_proj"},
@@ -29,8 +29,8 @@ constexpr std::array<NameRule, 10> kLayer = {{
 }};
 
 constexpr std::array<std::string_view, 2> kTables = {"v.class_embd", "v.position_embd.weight"};
-constexpr std::array<std::string_view, 4> kArchitectures = {"qwen2", "qwen3", "llama", "internlm2"};
-constexpr std::array<std::string_view, 2> kMarkers = {"<IMG_CONTEXT>", "<img>"};
+constexpr std::array<std::string_view, 4> kInternvlArchitectures = {"qwen2", "qwen3", "llama", "internlm2"};
+constexpr std::array<std::string_view, 2> kInternvlMarkers = {"<IMG_CONTEXT>", "<img>"};
 
 // Positions and what a block's halves are scaled by are no weights of a layer in the folder: "v.blk.5.ls1.weight" is lambda_1.
 std::optional<std::string> table_name(const ProjectorFacts&, std::string_view stored) {
@@ -47,7 +47,7 @@ std::optional<std::string> table_name(const ProjectorFacts&, std::string_view st
 
 std::int64_t scale(const ProjectorFacts& facts) { return std::clamp<std::int64_t>(facts.integer("projector.scale_factor", 2), 1, 1024); }
 
-Json config(const ProjectorKind& kind, const ProjectorFacts& facts, const Json& text, const ProjectorKind::Tokens& tokens) {
+Json internvl_config(const ProjectorKind& kind, const ProjectorFacts& facts, const Json& text, const ProjectorKind::Tokens& tokens) {
   return {{"text_config", text},
           {"image_token_id", token_id(tokens, kind.markers[0])},
           {"downsample_ratio", 1.0 / static_cast<double>(scale(facts))},
@@ -70,14 +70,14 @@ Json config(const ProjectorKind& kind, const ProjectorFacts& facts, const Json& 
             {"use_mean_pooling", !facts.has_tensor("v.post_ln.weight")}}}};
 }
 
-Json processor(const ProjectorFacts& facts) {
+Json internvl_processor(const ProjectorFacts& facts) {
   const std::int64_t cell = facts.integer("patch_size") * scale(facts);
   const std::int64_t side = cell > 0 ? std::min(facts.integer("image_size") / cell, std::int64_t{1} << 20) : 0;
   return {{"image_seq_length", side * side}};
 }
 
 // OpenGVLab/InternVL3-1B-hf: 1 to 12 tiles. Files of 2025 and later say how many.
-Json image_processor(const ProjectorFacts& facts) {
+Json internvl_image_processor(const ProjectorFacts& facts) {
   const std::int64_t side = facts.integer("image_size");
   return {{"image_processor_type", "GotOcr2ImageProcessorFast"},
           {"size", {{"height", side}, {"width", side}}},
@@ -87,7 +87,7 @@ Json image_processor(const ProjectorFacts& facts) {
 }
 
 // The template of OpenGVLab/InternVL3-1B-hf.
-std::string_view chat_template(const ProjectorFacts&, const Json&, const ProjectorKind::Tokens&) {
+std::string_view internvl_chat_template(const ProjectorFacts&, const Json&, const ProjectorKind::Tokens&) {
   return "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n'}}{% if message['content'] is string %}"
          "{{ message['content'] }}{% else %}{% for content in message['content'] %}{% if content['type'] == 'image' %}"
          "{{ '<IMG_CONTEXT>\\n' }}{% elif content['type'] == 'video' %}{{ '<video>\\n' }}{% elif content['type'] == 'text' %}"
@@ -99,20 +99,20 @@ std::string_view chat_template(const ProjectorFacts&, const Json&, const Project
 
 std::vector<ProjectorKind> internvl_projectors() {
   return {{.type = "internvl",
-           .architectures = kArchitectures,
+           .architectures = kInternvlArchitectures,
            .class_name = "InternVLForConditionalGeneration",
            .model_type = "internvl",
-           .markers = kMarkers,
-           .whole = kNames,
+           .markers = kInternvlMarkers,
+           .whole = kInternvlNames,
            .layer_prefix = "vision_tower.encoder.layer.",
-           .layer = kLayer,
+           .layer = kInternvlLayer,
            .text_prefix = "model.language_model.",
            .of_three_dimensions = kTables,
            .further_name = &table_name,
-           .config = &config,
-           .processor = &processor,
-           .image_processor = &image_processor,
-           .chat_template = &chat_template}};
+           .config = &internvl_config,
+           .processor = &internvl_processor,
+           .image_processor = &internvl_image_processor,
+           .chat_template = &internvl_chat_template}};
 }
 
 }  // namespace winnow

@@ -5,7 +5,7 @@
 namespace winnow {
 namespace {
 
-constexpr std::array<NameRule, 8> kNames = {{
+constexpr std::array<NameRule, 8> kLlavaNames = {{
     {"v.class_embd", "vision_tower.vision_model.embeddings.class_embedding"},
     {"v.patch_embd", "vision_tower.vision_model.embeddings.patch_embedding"},
     {"v.position_embd", "vision_tower.vision_model.embeddings.position_embedding"},
@@ -16,13 +16,13 @@ constexpr std::array<NameRule, 8> kNames = {{
     {"model.image_newline", "image_newline"},
 }};
 
-constexpr std::array<std::string_view, 3> kArchitectures = {"llama", "qwen2", "mistral3"};
-constexpr std::array<std::string_view, 1> kMarkers = {"<image>"};
+constexpr std::array<std::string_view, 3> kLlavaArchitectures = {"llama", "qwen2", "mistral3"};
+constexpr std::array<std::string_view, 1> kLlavaMarkers = {"<image>"};
 
 bool tiles(const ProjectorFacts& facts) { return facts.has("image_grid_pinpoints") || facts.has_tensor("model.image_newline"); }
 bool tiles_not(const ProjectorFacts& facts) { return !tiles(facts); }
 
-std::optional<std::string> obstacle(const ProjectorFacts& facts) {
+std::optional<std::string> llava_obstacle(const ProjectorFacts& facts) {
   if (!facts.has_tensor("v.class_embd") || !facts.has_tensor("v.pre_ln.weight"))
     return "its vision tower is no CLIP, and the engine runs the projector \"mlp\" behind CLIP";
   if (facts.has_tensor("mm.3.weight"))
@@ -44,7 +44,7 @@ Json pinpoints(const ProjectorFacts& facts) {
   return pairs;
 }
 
-Json config(const ProjectorKind& kind, const ProjectorFacts& facts, const Json& text, const ProjectorKind::Tokens& tokens) {
+Json llava_config(const ProjectorKind& kind, const ProjectorFacts& facts, const Json& text, const ProjectorKind::Tokens& tokens) {
   Json vision = {{"model_type", "clip_vision_model"},
                  {"hidden_size", facts.integer("embedding_length")},
                  {"intermediate_size", facts.inner_size()},
@@ -71,7 +71,7 @@ Json config(const ProjectorKind& kind, const ProjectorFacts& facts, const Json& 
 }
 
 // The image processor of llava-hf/llava-1.5-7b-hf.
-Json image_processor(const ProjectorFacts& facts) {
+Json llava_image_processor(const ProjectorFacts& facts) {
   const std::int64_t side = facts.integer("image_size");
   return {{"image_processor_type", "CLIPImageProcessor"},
           {"size", {{"shortest_edge", side}}},
@@ -82,7 +82,7 @@ Json image_processor(const ProjectorFacts& facts) {
 
 // The image processor of llava-hf/llava-v1.6-mistral-7b-hf.
 Json tiling_image_processor(const ProjectorFacts& facts) {
-  Json pixels = image_processor(facts);
+  Json pixels = llava_image_processor(facts);
   pixels["image_processor_type"] = "LlavaNextImageProcessor";
   if (facts.has("image_grid_pinpoints")) pixels["image_grid_pinpoints"] = pinpoints(facts);
   return pixels;
@@ -94,12 +94,12 @@ constexpr std::string_view kVicuna =
     "{% for content in message['content'] | selectattr('type', 'equalto', 'image') %}{{ '<image>\\n' }}{% endfor %}"
     "{% for content in message['content'] | selectattr('type', 'equalto', 'text') %}{{ content['text'] + ' '}}{% endfor %}"
     "{% endfor %}{% if add_generation_prompt %}{{ 'ASSISTANT:' }}{% endif %}";
-constexpr std::string_view kChatMl =
+constexpr std::string_view kLlavaChatMl =
     "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n'}}"
     "{% for content in message['content'] | selectattr('type', 'equalto', 'image') %}{{ '<image>\\n' }}{% endfor %}"
     "{% for content in message['content'] | selectattr('type', 'equalto', 'text') %}{{ content['text'] }}{% endfor %}"
     "{{'<|im_end|>' + '\\n'}}{% endfor %}{% if add_generation_prompt %}{{'<|im_start|>assistant\\n' }}{% endif %}";
-constexpr std::string_view kMistral =
+constexpr std::string_view kLlavaMistral =
     "{% for message in messages %}{% if message['role'] == 'system' %}{{ '<<SYS>>\\n' + message['content'][0]['text'] + "
     "'\\n<</SYS>>\\n\\n' }}"
     "{% elif message['role'] == 'user' %}{{ '[INST] ' }}"
@@ -109,30 +109,30 @@ constexpr std::string_view kMistral =
     "{% else %}{{ raise_exception('Only user and assistant roles are supported!') }}{% endif %}{% endfor %}";
 
 // A vocabulary with ChatML's marker is that of the 34B (Yi); of the others Mistral shares keys among queries, Vicuna does not.
-std::string_view chat_template(const ProjectorFacts& facts, const Json& text, const ProjectorKind::Tokens& tokens) {
-  if (token_id(tokens, "<|im_start|>") < std::ssize(tokens)) return kChatMl;
-  return tiles(facts) && text.at("num_key_value_heads") != text.at("num_attention_heads") ? kMistral : kVicuna;
+std::string_view llava_chat_template(const ProjectorFacts& facts, const Json& text, const ProjectorKind::Tokens& tokens) {
+  if (token_id(tokens, "<|im_start|>") < std::ssize(tokens)) return kLlavaChatMl;
+  return tiles(facts) && text.at("num_key_value_heads") != text.at("num_attention_heads") ? kLlavaMistral : kVicuna;
 }
 
 }  // namespace
 
 std::vector<ProjectorKind> llava_projectors() {
   ProjectorKind square = {.type = "mlp",
-                          .architectures = kArchitectures,
+                          .architectures = kLlavaArchitectures,
                           .is_of = &tiles_not,
                           .class_name = "LlavaForConditionalGeneration",
                           .model_type = "llava",
-                          .markers = kMarkers,
+                          .markers = kLlavaMarkers,
                           .marker_may_lack = true,
-                          .whole = kNames,
+                          .whole = kLlavaNames,
                           .layer_prefix = "vision_tower.vision_model.encoder.layers.",
                           .layer = siglip_layer_names(),
                           .text_prefix = "model.language_model.",
-                          .obstacle = &obstacle,
+                          .obstacle = &llava_obstacle,
                           .width = &width,
-                          .config = &config,
-                          .image_processor = &image_processor,
-                          .chat_template = &chat_template};
+                          .config = &llava_config,
+                          .image_processor = &llava_image_processor,
+                          .chat_template = &llava_chat_template};
   ProjectorKind tiled = square;
   tiled.is_of = &tiles;
   tiled.class_name = "LlavaNextForConditionalGeneration";

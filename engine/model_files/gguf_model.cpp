@@ -33,10 +33,10 @@ constexpr std::string_view kExperts = ".ffn_gate_exps.weight";  // [experts, row
 constexpr std::string_view kValueMatrix = ".attn_v.weight";
 constexpr std::string_view kQueryNorm = ".attn_q_norm.weight";
 constexpr std::int64_t kMaxFactors = 4096;
-constexpr int kMaxEntries = 20'000;  // of a folder that is searched for a projector
+constexpr int kGgufMaxEntries = 20'000;  // of a folder that is searched for a projector
 
 // For files that were converted without one but for a model that speaks it: its markers are in the vocabulary.
-constexpr char kChatMl[] =
+constexpr char kGgufChatMl[] =
     "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 constexpr char kChatMlMarker[] = "<|im_start|>";
@@ -58,7 +58,7 @@ std::shared_ptr<const TensorFile> canonical_tensors(const std::shared_ptr<const 
   return std::make_shared<const RenamedTensors>(file, std::move(tensors));
 }
 
-const StoredTensor* find_tensor(const TensorFiles& parts, std::string_view name, const TensorFile** in) {
+const StoredTensor* gguf_find_tensor(const TensorFiles& parts, std::string_view name, const TensorFile** in) {
   for (const auto& part : parts.files) {
     const auto found = part->tensors().find(name);
     if (found == part->tensors().end()) continue;
@@ -71,19 +71,19 @@ const StoredTensor* find_tensor(const TensorFiles& parts, std::string_view name,
 GgufTensorFacts facts_of(const TensorFiles& parts) {
   GgufTensorFacts facts;
   const TensorFile* file = nullptr;
-  facts.has_output = find_tensor(parts, "output.weight", &file) != nullptr;
+  facts.has_output = gguf_find_tensor(parts, "output.weight", &file) != nullptr;
   for (const auto& part : parts.files) {
     for (const auto& [name, tensor] : part->tensors()) {
       if (name.ends_with(kExperts) && tensor.shape.size() == 3) facts.expert_rows = tensor.shape[1];
       facts.query_norms = facts.query_norms || name.ends_with(kQueryNorm);
       if (!name.ends_with(kKeyMatrix)) continue;
       const std::string value = name.substr(0, name.size() - kKeyMatrix.size()).append(kValueMatrix);
-      facts.values_are_keys = facts.values_are_keys || find_tensor(parts, value, &file) == nullptr;
+      facts.values_are_keys = facts.values_are_keys || gguf_find_tensor(parts, value, &file) == nullptr;
     }
   }
-  const StoredTensor* embedding = find_tensor(parts, "token_embd.weight", &file);
+  const StoredTensor* embedding = gguf_find_tensor(parts, "token_embd.weight", &file);
   if (embedding != nullptr && embedding->shape.size() == 2) facts.embedding_rows = embedding->shape[0];
-  const StoredTensor* factors = find_tensor(parts, kFrequencyFactors, &file);
+  const StoredTensor* factors = gguf_find_tensor(parts, kFrequencyFactors, &file);
   if (factors == nullptr) return facts;
   if (factors->type != StoredType::kF32 || factors->shape.size() != 1 || factors->shape[0] > kMaxFactors)
     throw Exception(ErrorCode::kDamagedFile, file->path() + ": " + kFrequencyFactors, "it must be a short list of F32 numbers");
@@ -118,7 +118,7 @@ std::optional<GgufProjector> projector_beside(const std::string& model, const Gg
   std::vector<std::string> candidates;
   std::error_code error;
   fs::directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error);
-  for (int seen = 0; !error && entry != fs::directory_iterator() && seen < kMaxEntries; entry.increment(error), ++seen) {
+  for (int seen = 0; !error && entry != fs::directory_iterator() && seen < kGgufMaxEntries; entry.increment(error), ++seen) {
     const std::string name = entry->path().filename().string();
     if (names_projector(name)) candidates.push_back(entry->path().string());
   }
@@ -255,7 +255,7 @@ TemplateText GgufModel::chat_template(std::string_view fallback) const {
   };
   if (!projector_template_.empty() && text.source.find("image") == std::string::npos) take(projector_template_, TemplateOrigin::kFamily);
   if (text.source.empty()) take(fallback, TemplateOrigin::kFamily);
-  if (text.source.empty() && std::ranges::find(tokens, kChatMlMarker) != tokens.end()) take(kChatMl, TemplateOrigin::kMarkers);
+  if (text.source.empty() && std::ranges::find(tokens, kChatMlMarker) != tokens.end()) take(kGgufChatMl, TemplateOrigin::kMarkers);
   if (text.source.empty()) {
     throw Exception(ErrorCode::kUnsupportedModel, path_,
                     "has no chat template (tokenizer.chat_template) and no ChatML markers; take a file that was made of an instruct or "

@@ -5,7 +5,7 @@
 namespace winnow {
 namespace {
 
-constexpr std::array<NameRule, 6> kNames = {{
+constexpr std::array<NameRule, 6> kPixtralNames = {{
     {"v.patch_embd", "vision_tower.patch_conv"},
     {"v.pre_ln", "vision_tower.ln_pre"},
     {"mm.input_norm", "multi_modal_projector.norm"},
@@ -14,7 +14,7 @@ constexpr std::array<NameRule, 6> kNames = {{
     {"mm.2", "multi_modal_projector.linear_2"},
 }};
 
-constexpr std::array<NameRule, 9> kLayer = {{
+constexpr std::array<NameRule, 9> kPixtralLayer = {{
     {"ln1", "attention_norm"},
     {"ln2", "ffn_norm"},
     {"attn_q", "attention.q_proj"},
@@ -26,14 +26,14 @@ constexpr std::array<NameRule, 9> kLayer = {{
     {"ffn_down", "feed_forward.down_proj"},
 }};
 
-std::optional<std::string> obstacle(const ProjectorFacts& facts) {
+std::optional<std::string> pixtral_obstacle(const ProjectorFacts& facts) {
   if (facts.has_tensor("mm.patch_merger.weight")) return std::nullopt;
   return "its projector joins no patches, as Pixtral 12B's, which is not read";
 }
 
 std::int64_t merge(const ProjectorFacts& facts) { return facts.integer("spatial_merge_size", 2); }
 
-Json config(const ProjectorKind& kind, const ProjectorFacts& facts, const Json& text, const ProjectorKind::Tokens& tokens) {
+Json pixtral_config(const ProjectorKind& kind, const ProjectorFacts& facts, const Json& text, const ProjectorKind::Tokens& tokens) {
   Json vision = {{"model_type", "pixtral"},
                  {"hidden_size", facts.integer("embedding_length")},
                  {"intermediate_size", facts.integer("feed_forward_length")},
@@ -52,35 +52,37 @@ Json config(const ProjectorKind& kind, const ProjectorFacts& facts, const Json& 
           {"vision_feature_layer", -1}};
 }
 
-Json processor(const ProjectorFacts& facts) { return {{"patch_size", facts.integer("patch_size")}, {"spatial_merge_size", merge(facts)}}; }
+Json pixtral_processor(const ProjectorFacts& facts) {
+  return {{"patch_size", facts.integer("patch_size")}, {"spatial_merge_size", merge(facts)}};
+}
 
-Json image_processor(const ProjectorFacts& facts) {
+Json pixtral_image_processor(const ProjectorFacts& facts) {
   return {{"image_processor_type", "PixtralImageProcessor"},
           {"patch_size", facts.integer("patch_size")},
           {"size", {{"longest_edge", facts.integer("longest_edge", facts.integer("image_size"))}}},
           {"resample", 3}};
 }
 
-constexpr std::array<std::string_view, 2> kArchitectures = {"mistral3", "llama"};  // the second in files of early converters
-constexpr std::array<std::string_view, 3> kMarkers = {"[IMG]", "[IMG_BREAK]", "[IMG_END]"};
+constexpr std::array<std::string_view, 2> kPixtralArchitectures = {"mistral3", "llama"};  // the second in files of early converters
+constexpr std::array<std::string_view, 3> kPixtralMarkers = {"[IMG]", "[IMG_BREAK]", "[IMG_END]"};
 
 }  // namespace
 
 std::vector<ProjectorKind> pixtral_projectors() {
   return {{.type = "pixtral",
-           .architectures = kArchitectures,
+           .architectures = kPixtralArchitectures,
            .class_name = "Mistral3ForConditionalGeneration",
            .model_type = "mistral3",
-           .markers = kMarkers,
-           .whole = kNames,
+           .markers = kPixtralMarkers,
+           .whole = kPixtralNames,
            .layer_prefix = "vision_tower.transformer.layers.",
-           .layer = kLayer,
+           .layer = kPixtralLayer,
            .text_prefix = "model.language_model.",
            .interleaved = true,
-           .obstacle = &obstacle,
-           .config = &config,
-           .processor = &processor,
-           .image_processor = &image_processor}};
+           .obstacle = &pixtral_obstacle,
+           .config = &pixtral_config,
+           .processor = &pixtral_processor,
+           .image_processor = &pixtral_image_processor}};
 }
 
 }  // namespace winnow

@@ -82,7 +82,7 @@ constexpr bool kNfc = true;
 constexpr bool kIgnoreMerges = true;
 
 // By name.
-constexpr Named kKnown[] = {
+constexpr Named kPreTokenizerKnown[] = {
     {"a.x-4.0", {kGpt2Steps}},
     {"bailingmoe", {kBailingSteps}},
     {"bailingmoe2", {kBailingSteps}},
@@ -166,9 +166,9 @@ constexpr Named kKnown[] = {
 
 const GgufPreTokenizer* gguf_pre_tokenizer(std::string_view name) {
   if (name.empty()) name = "default";
-  const auto* found =
-      std::lower_bound(std::begin(kKnown), std::end(kKnown), name, [](const Named& known, std::string_view n) { return known.name < n; });
-  return found != std::end(kKnown) && found->name == name ? &found->steps : nullptr;
+  const auto* found = std::lower_bound(std::begin(kPreTokenizerKnown), std::end(kPreTokenizerKnown), name,
+                                       [](const Named& known, std::string_view n) { return known.name < n; });
+  return found != std::end(kPreTokenizerKnown) && found->name == name ? &found->steps : nullptr;
 }
 
 }  // namespace winnow

@@ -6,7 +6,7 @@
 namespace winnow {
 namespace {
 
-constexpr std::int64_t kMany = std::int64_t{1} << 40;  // the families have the real limits
+constexpr std::int64_t kFactMany = std::int64_t{1} << 40;  // the families have the real limits
 
 }  // namespace
 
@@ -20,10 +20,10 @@ std::string ProjectorFacts::full(const char* key) const {
 
 bool ProjectorFacts::has(const char* key) const { return file_->metadata().has(full(key)); }
 
-std::int64_t ProjectorFacts::integer(const char* key) const { return file_->metadata().integer(full(key), 0, kMany); }
+std::int64_t ProjectorFacts::integer(const char* key) const { return file_->metadata().integer(full(key), 0, kFactMany); }
 
 std::int64_t ProjectorFacts::integer(const char* key, std::int64_t fallback) const {
-  return file_->metadata().integer(full(key), 0, kMany, fallback);
+  return file_->metadata().integer(full(key), 0, kFactMany, fallback);
 }
 
 double ProjectorFacts::real(const char* key, double fallback) const { return file_->metadata().real(full(key), 0.0, 1.0, fallback); }

@@ -175,7 +175,7 @@ std::optional<std::string> deepstack_name(const ProjectorFacts& facts, std::stri
   return "visual.deepstack_merger_list." + std::to_string(found - layers.begin()) + "." + *name + std::string(stored.substr(dot));
 }
 
-constexpr std::array<std::string_view, 2> kMarkers = {"<|image_pad|>", "<|video_pad|>"};
+constexpr std::array<std::string_view, 2> kQwenVlMarkers = {"<|image_pad|>", "<|video_pad|>"};
 constexpr std::array<std::string_view, 1> kOfQwen2 = {"qwen2vl"};
 constexpr std::array<std::string_view, 2> kOfQwen25 = {"qwen2vl", "qwen25vl"};  // llama.cpp's and Ollama's
 constexpr std::array<std::string_view, 1> kOfQwen3 = {"qwen3vl"};
@@ -190,7 +190,7 @@ std::vector<ProjectorKind> qwen_vl_projectors() {
                           .architectures = kOfQwen2,
                           .class_name = "Qwen2VLForConditionalGeneration",
                           .model_type = "qwen2_vl",
-                          .markers = kMarkers,
+                          .markers = kQwenVlMarkers,
                           .whole = kQwen2Vl,
                           .layer_prefix = "visual.blocks.",
                           .layer = kQwen2VlLayer,

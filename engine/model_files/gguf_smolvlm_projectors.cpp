@@ -35,17 +35,17 @@ Json smolvlm_image_processor(const ProjectorFacts& facts) {
           {"do_image_splitting", facts.has("preproc_image_size")}};
 }
 
-constexpr std::array<std::string_view, 1> kArchitectures = {"llama"};
-constexpr std::array<std::string_view, 2> kMarkers = {"<image>", "<fake_token_around_image>"};
+constexpr std::array<std::string_view, 1> kSmolvlmArchitectures = {"llama"};
+constexpr std::array<std::string_view, 2> kSmolvlmMarkers = {"<image>", "<fake_token_around_image>"};
 
 }  // namespace
 
 std::vector<ProjectorKind> smolvlm_projectors() {
   return {{.type = "idefics3",
-           .architectures = kArchitectures,
+           .architectures = kSmolvlmArchitectures,
            .class_name = "SmolVLMForConditionalGeneration",
            .model_type = "smolvlm",
-           .markers = kMarkers,
+           .markers = kSmolvlmMarkers,
            .whole = kSmolVlm,
            .layer_prefix = "model.vision_model.encoder.layers.",
            .layer = siglip_layer_names(),

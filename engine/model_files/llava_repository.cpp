@@ -17,7 +17,7 @@ namespace winnow {
 namespace {
 
 constexpr char kArchitecture[] = "LlavaQwenForCausalLM";
-constexpr std::size_t kNameBytes = 1024;
+constexpr std::size_t kRepositoryNameBytes = 1024;
 
 // The one tower of the published folders; the rest of its sizes are its tensors'.
 constexpr std::string_view kTower = "siglip-so400m-patch14-384";
@@ -26,7 +26,7 @@ constexpr std::int64_t kHeadSize = 72;
 constexpr std::int64_t kLayersThatRun = 26;  // of 27: the repository's code deletes the last
 constexpr char kTowerPrefix[] = "vision_tower.vision_model.";
 
-constexpr std::array<WeightNameRule, 6> kNames = {{
+constexpr std::array<WeightNameRule, 6> kRepositoryNames = {{
     {"model.vision_tower.vision_tower.vision_model.", kTowerPrefix},
     {"model.mm_projector.0.", "multi_modal_projector.linear_1."},
     {"model.mm_projector.2.", "multi_modal_projector.linear_2."},
@@ -50,9 +50,9 @@ constexpr std::string_view kQwen15 =
 
 void refuse_what_is_missing(const JsonObject& config) {
   // A path on the disk of whoever trained the model, or the owner's name, stands before it.
-  if (!config.string("mm_vision_tower", kNameBytes).ends_with(kTower))
+  if (!config.string("mm_vision_tower", kRepositoryNameBytes).ends_with(kTower))
     unsupported(config, "mm_vision_tower", "the only tower that is known without its own files is google/" + std::string(kTower));
-  if (config.string("mm_projector_type", kNameBytes, "linear") != "mlp2x_gelu")
+  if (config.string("mm_projector_type", kRepositoryNameBytes, "linear") != "mlp2x_gelu")
     unsupported(config, "mm_projector_type", "only \"mlp2x_gelu\" is implemented");
   if (config.has("mm_resampler_type")) unsupported(config, "mm_resampler_type", "resamplers are not implemented");
   for (const char* key : {"mm_use_im_start_end", "mm_use_im_patch_token"}) {
@@ -60,7 +60,7 @@ void refuse_what_is_missing(const JsonObject& config) {
   }
 }
 
-const StoredTensor& find_tensor(const TensorFiles& tensors, const std::string& name) {
+const StoredTensor& repository_find_tensor(const TensorFiles& tensors, const std::string& name) {
   for (const auto& file : tensors.files) {
     if (const auto found = file->tensors().find(name); found != file->tensors().end()) return found->second;
   }
@@ -68,7 +68,7 @@ const StoredTensor& find_tensor(const TensorFiles& tensors, const std::string& n
 }
 
 std::int64_t dimension(const TensorFiles& tensors, const std::string& name, std::size_t rank, std::size_t axis) {
-  const StoredTensor& tensor = find_tensor(tensors, name);
+  const StoredTensor& tensor = repository_find_tensor(tensors, name);
   if (tensor.shape.size() != rank)
     throw Exception(ErrorCode::kDamagedFile, tensors.path + ": " + name, "it has not " + std::to_string(rank) + " dimensions");
   return tensor.shape[axis];
@@ -95,7 +95,7 @@ TensorFiles renamed(const TensorFiles& stored) {
   for (const auto& file : stored.files) {
     TensorFile::Tensors tensors;
     for (const auto& [name, tensor] : file->tensors()) {
-      if (!tensors.emplace(canonical_weight_name(name, kNames), tensor).second)
+      if (!tensors.emplace(canonical_weight_name(name, kRepositoryNames), tensor).second)
         throw Exception(ErrorCode::kDamagedFile, file->path() + ": " + name, "the tensor is there under two names");
     }
     renamed.files.push_back(std::make_shared<const RenamedTensors>(file, std::move(tensors)));
@@ -144,7 +144,7 @@ Json told_config(const JsonObject& config, const Json& stored, const TensorFiles
                {"vision_config", tower(tensors)},
                {"vision_feature_layer", -1},
                {"vision_feature_select_strategy", "full"},
-               {"vision_aspect_ratio", config.string("image_aspect_ratio", kNameBytes)},
+               {"vision_aspect_ratio", config.string("image_aspect_ratio", kRepositoryNameBytes)},
                {"image_grid_pinpoints", config.value("image_grid_pinpoints")},
                {"projector_hidden_act", "gelu"},
                {"image_token_id", tokens[0].id},

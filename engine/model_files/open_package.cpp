@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 // A Hugging Face cache has its models three folders down: models--<owner>--<name>/snapshots/<revision>.
 constexpr int kDepth = 3;
 // A larger tree is searched no further: this only finds a better sentence for an error.
-constexpr int kMaxEntries = 20'000;
+constexpr int kFolderMaxEntries = 20'000;
 
 bool has_file(const fs::path& folder, const char* name) {
   std::error_code error;
@@ -44,7 +44,7 @@ std::vector<fs::path> models_below(const fs::path& folder) {
   std::vector<fs::path> models;
   std::error_code error;
   fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error);
-  for (int seen = 0; !error && entry != fs::recursive_directory_iterator() && seen < kMaxEntries; entry.increment(error), ++seen) {
+  for (int seen = 0; !error && entry != fs::recursive_directory_iterator() && seen < kFolderMaxEntries; entry.increment(error), ++seen) {
     std::error_code unknown;
     if (names_a_gguf(entry->path()) && entry->is_regular_file(unknown)) models.push_back(entry->path());
     if (!entry->is_directory(unknown) || entry->is_symlink(unknown)) continue;

@@ -11,10 +11,10 @@
 namespace winnow {
 namespace {
 
-constexpr std::size_t kNameBytes = 40;
+constexpr std::size_t kMethodNameBytes = 40;
 constexpr std::size_t kMostGroups = 64;  // of matrices that are quantised alike
 constexpr std::int64_t kMostGroupInputs = 65'536;
-constexpr std::int64_t kBlock = 32;  // inputs that share a scale here
+constexpr std::int64_t kMethodBlock = 32;  // inputs that share a scale here
 
 std::string lower_case(std::string text) {
   std::ranges::transform(text, text.begin(),
@@ -27,7 +27,7 @@ std::string one_of(const JsonObject& object, std::initializer_list<const char*> 
                    const char* fallback) {
   const std::optional<std::string> key = object.first_present(keys);
   if (!key) return fallback;
-  std::string name = lower_case(object.string(key->c_str(), kNameBytes));
+  std::string name = lower_case(object.string(key->c_str(), kMethodNameBytes));
   if (std::ranges::find(known, name) != known.end()) return name;
   std::string list;
   for (const std::string_view each : known) list.append(list.empty() ? "" : ", ").append(each);
@@ -43,7 +43,7 @@ std::int64_t read_bits(const JsonObject& object, const char* key, bool eight) {
 
 std::int64_t read_group(const JsonObject& object, const char* key) {
   const std::int64_t group = object.integer(key, QuantisationConfig::kWholeRows, kMostGroupInputs);
-  if (group == QuantisationConfig::kWholeRows || (group > 0 && group % kBlock == 0)) return group;
+  if (group == QuantisationConfig::kWholeRows || (group > 0 && group % kMethodBlock == 0)) return group;
   object.refuse(ErrorCode::kUnsupportedModel, key,
                 "groups of " + std::to_string(group) + " inputs are not read; multiples of 32 are, and -1 for whole rows");
 }
@@ -106,7 +106,7 @@ QuantisationConfig read_compressed_tensors(const JsonObject& config) {
 std::optional<QuantisationConfig> read_quantisation(const JsonObject& config) {
   const std::optional<JsonObject> found = config.optional_object("quantization_config");
   if (!found) return std::nullopt;
-  const std::string method = found->string("quant_method", kNameBytes, "");
+  const std::string method = found->string("quant_method", kMethodNameBytes, "");
   if (method == "awq") return read_awq(*found);
   if (method == "gptq") return read_gptq(*found);
   if (method == "compressed-tensors") return read_compressed_tensors(*found);

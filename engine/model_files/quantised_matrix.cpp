@@ -14,7 +14,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "words are taken apart as bytes");
 
-constexpr std::int64_t kBlock = 32;
+constexpr std::int64_t kMatrixBlock = 32;
 constexpr std::int64_t kCodesAtATime = std::int64_t{4} << 20;
 // Rows are read so many at a time or a multiple: what a word of codes or zero points covers at most.
 constexpr std::int64_t kRowsOfAWord = 8;
@@ -89,7 +89,7 @@ StoredType QuantisedMatrix::type_of(const Layout& layout) {
 }
 
 std::uint64_t QuantisedMatrix::row_bytes() const {
-  return static_cast<std::uint64_t>(layout_.columns / kBlock) * stored_block(type()).bytes;
+  return static_cast<std::uint64_t>(layout_.columns / kMatrixBlock) * stored_block(type()).bytes;
 }
 
 std::vector<std::uint8_t> QuantisedMatrix::codes_of(Rows rows) const {
@@ -186,7 +186,7 @@ void QuantisedMatrix::pack(Rows rows, std::byte* blocks) const {
   const std::vector<float> scales = scales_of(rows);
   const std::vector<std::uint8_t> zeros = zeros_of(rows);
   const std::int64_t columns = layout_.columns;
-  const std::int64_t of_row = columns / kBlock;
+  const std::int64_t of_row = columns / kMatrixBlock;
   const std::int64_t of_group = of_row / layout_.groups;
   const auto bytes = static_cast<std::int64_t>(row_bytes());
   std::vector<float> block_scales(static_cast<std::size_t>(of_row));

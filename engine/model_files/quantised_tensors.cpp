@@ -14,7 +14,7 @@
 namespace winnow {
 namespace {
 
-constexpr std::int64_t kBlock = 32;
+constexpr std::int64_t kTensorBlock = 32;
 constexpr std::int64_t kMostInputs = std::int64_t{1} << 24;
 
 // A file whose matrices are made of codes when they are read. Their places lie behind the end of the file.
@@ -135,7 +135,7 @@ class Builder {
     if (layout.columns % layout.groups != 0)
       damaged(part, std::to_string(layout.groups) + " groups do not divide " + std::to_string(layout.columns) + " inputs");
     const std::int64_t group = layout.columns / layout.groups;
-    if (group % kBlock != 0) {
+    if (group % kTensorBlock != 0) {
       refuse(part, ErrorCode::kUnsupportedModel, "groups of " + std::to_string(group) + " inputs are not read; multiples of 32 are");
     }
     if (config_.group == QuantisationConfig::kOwn) return;
