@@ -33,6 +33,7 @@ constexpr auto kArchitectures = std::to_array<GgufArchitecture>({
     {.name = "qwen35", .class_name = "Qwen3_5ForCausalLM", .model_type = "qwen3_5_text", .states = States::kInTurn},
     {.name = "qwen35moe", .class_name = "Qwen3_5MoeForCausalLM", .model_type = "qwen3_5_moe_text", .states = States::kInTurn},
     {.name = "smollm3", .class_name = "SmolLM3ForCausalLM", .model_type = "smollm3", .interleaved = true},
+    {.name = "granite", .class_name = "GraniteForCausalLM", .model_type = "granite", .interleaved = true},
     {.name = "gemma3", .class_name = "Gemma3ForCausalLM", .model_type = "gemma3_text", .gemma = Gemma::kThird},
     {.name = "gemma4", .class_name = "Gemma4ForCausalLM", .model_type = "gemma4_text", .gemma = Gemma::kFourth},
     {.name = "lfm2", .class_name = "Lfm2ForCausalLM", .model_type = "lfm2", .convolves = true},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -295,6 +296,14 @@ void add_glm(const GgufKeys& keys, const GgufTensorFacts& tensors, Json& config)
   config["use_qk_norm"] = tensors.query_norms;
 }
 
+// Granite's; without the first, attention is scaled as everywhere.
+void add_multipliers(const GgufKeys& keys, std::int64_t head_dim, Json& config) {
+  config["attention_multiplier"] = keys.real("attention.scale", 1.0 / std::sqrt(static_cast<double>(std::max<std::int64_t>(head_dim, 1))));
+  config["embedding_multiplier"] = keys.real("embedding_scale", 1.0);
+  config["residual_multiplier"] = keys.real("residual_scale", 1.0);
+  config["logits_scaling"] = keys.real("logit_scale", 1.0);
+}
+
 }  // namespace
 
 Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, std::int64_t vocabulary) {
@@ -344,6 +353,7 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
   if (keys.keeps_states()) add_states(keys, config);
   if (keys.convolves()) add_short_convs(keys, config);
   if (keys.of_glm()) add_glm(keys, tensors, config);
+  if (config["model_type"] == "granite") add_multipliers(keys, head_dim, config);
   return config;
 }
 

@@ -81,6 +81,7 @@ inline constexpr auto kFamilies = std::to_array<FamilyRow>({
     {"qwen3_5_moe_text", "Qwen3_5MoeForCausalLM", load_causal_lm},
     {"qwen3_next", "Qwen3NextForCausalLM", load_causal_lm},
     {"smollm3", "SmolLM3ForCausalLM", load_causal_lm},
+    {"granite", "GraniteForCausalLM", load_causal_lm},
     {"glm4", "Glm4ForCausalLM", load_glm4},
     {"glm4_moe", "Glm4MoeForCausalLM", load_glm4},
     {"falcon", "FalconForCausalLM", load_falcon},

@@ -114,6 +114,7 @@ class ConfigExercise {
         {"qwen3_5_moe_text", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
         {"qwen3_next", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
         {"smollm3", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
+        {"granite", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
         {"glm4", [](const ModelPackage& p) { check_text(p, parse_glm4_text_config(root(p), "glm4")); }},
         {"glm4_moe", [](const ModelPackage& p) { check_text(p, parse_glm4_text_config(root(p), "glm4_moe")); }},
         {"falcon", [](const ModelPackage& p) { check_text(p, parse_falcon_config(root(p))); }},
@@ -197,6 +198,8 @@ class ConfigExercise {
     for (const std::int64_t window : text.windows) demand(window >= 0, "a window before the first token");
     for (const double number : {text.attention_scale, text.embedding_scale, text.logit_cap})
       demand(std::isfinite(number) && number >= 0.0, "a scale that is none");
+    for (const double number : {text.input_scale, text.residual_scale, text.logit_divisor})
+      demand(std::isfinite(number) && number > 0.0, "a multiplier that is none");
     demand(text.norm_eps > 0.0 && text.norm_eps <= 1.0, "an epsilon that is none");
     for (const auto& experts : {text.experts, text.experts_beside})
       if (experts) {

@@ -33,12 +33,12 @@ enum class OtherLayers : int {
 };
 
 struct DecoderType {
-  const char* model_type;
-  bool query_key_norm;
+  const char* model_type = nullptr;
+  bool query_key_norm = false;
   // True if a `sliding_window` counts only where use_sliding_window says so.
-  bool window_is_switched;
-  std::int64_t positions;
-  std::int64_t window;  // 0: none
+  bool window_is_switched = false;
+  std::int64_t positions = 0;
+  std::int64_t window = 0;  // 0: none
   DecoderSizes sizes{};
   RotaryDefaults rotary{};
   double rms_norm_eps = 1e-6;
@@ -46,6 +46,7 @@ struct DecoderType {
   OtherLayers others = OtherLayers::kNone;
   bool ties_embeddings = false;
   bool queries_grow = false;
+  bool multiplies = false;
 };
 
 constexpr DecoderSizes kSmolLm3{2048, 11'008, 36, 16, 4, 128'256};
@@ -84,6 +85,11 @@ constexpr auto kTypes = std::to_array<DecoderType>({
     {"glm4_moe", false, true, 131'072, 0, kEightKvHeads, kHalfTurnsOfOneAxis, 1e-5, ExpertWeights::kSigmoids},
     {"glm4v_moe_text", false, true, 65'536, 0, kEightKvHeads, kHalfTurns, 1e-5, ExpertWeights::kSigmoids},
     {"smollm3", false, true, 32'768, 0, kSmolLm3, {2'000'000.0}, 1e-6, ExpertWeights::kNoExperts, OtherLayers::kUnrotated, true},
+    {.model_type = "granite",
+     .window_is_switched = true,
+     .positions = 2048,
+     .sizes = {4096, 11'008, 32, 32, 0, 32'000},
+     .multiplies = true},
 });
 
 std::int64_t size_or(const JsonObject& text, const char* key, std::int64_t most, std::int64_t fallback) {
@@ -195,6 +201,14 @@ QueryGrowth read_query_growth(const JsonObject& text) {
   return {rope.real("llama_4_scaling_beta", 0.0, kMostStrength), rope.integer("original_max_position_embeddings", 1, kMaxPositions)};
 }
 
+void read_multipliers(const JsonObject& text, DecoderConfig& config) {
+  const auto multiplier = [&](const char* key) { return text.real(key, 1e-6, 1e6, 1.0); };
+  config.input_scale = multiplier("embedding_multiplier");
+  config.attention_scale = multiplier("attention_multiplier");
+  config.residual_scale = multiplier("residual_multiplier");
+  config.logit_divisor = multiplier("logits_scaling");
+}
+
 void read_recurrent(const JsonObject& text, DecoderConfig& config) {
   constexpr std::int64_t kMaxKernel = 64;
   constexpr std::int64_t kMaxDeltaDim = 1024;
@@ -253,6 +267,7 @@ DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assu
   config.rotary = rotary.scheme;
   config.max_positions = rotary.max_positions;
   if (type.queries_grow) config.query_growth = read_query_growth(text);
+  if (type.multiplies) read_multipliers(text, config);
   if (type.others == OtherLayers::kUnrotated) {
     config.rotated_otherwise = read_unrotated(text, config.layers);
     config.other_rotary = RotaryScheme{};

@@ -1,8 +1,8 @@
 // The configuration of a language model, read from config.json (`text_config` of a vision-language model) and checked.
 //
 // Describes transformer_decoder.h. Read here for Llama, Mistral, Mixtral, Ministral 3, Qwen2, Qwen3, Qwen3-MoE, Qwen3-Next, Qwen3.5,
-// SmolLM3 and the decoders of Qwen2-VL, Qwen2.5-VL, Qwen3-VL, Qwen3.5, GLM-4V and MiniCPM-V, whose families read their rotary axes. GLM-4's
-// reader (families/glm4v_config.h) adds to this one. Falcon, Gemma 3, Gemma 4 and LFM2 have readers of their own
+// SmolLM3, Granite and the decoders of Qwen2-VL, Qwen2.5-VL, Qwen3-VL, Qwen3.5, GLM-4V and MiniCPM-V, whose families read their rotary
+// axes. GLM-4's reader (families/glm4v_config.h) adds to this one. Falcon, Gemma 3, Gemma 4 and LFM2 have readers of their own
 // (families/falcon_config.h, gemma3_text_config.h, gemma4_text_config.h, lfm2_text_config.h). Zero heads, indivisible head counts,
 // unknown activations and partial rotary embeddings are refused by name. Qwen3-Next's, Qwen3.5's and LFM2's have layers without slots
 // between their attention layers. Keys of both transformers 4 (rope_theta, rope_scaling) and 5 (rope_parameters) are read. Missing fields
@@ -127,6 +127,9 @@ struct DecoderConfig {
   std::int64_t other_head_dim = 0;
   double attention_scale = 0.0;  // of attention logits; 0: 1 / sqrt(head_dim)
   double embedding_scale = 1.0;  // of token embeddings, rounded to their dtype
+  double input_scale = 1.0;      // of every row before the first layer, those of pixels, too (Granite)
+  double residual_scale = 1.0;   // of what attention and MLP add to a row (Granite)
+  double logit_divisor = 1.0;    // (Granite)
   double logit_cap = 0.0;        // c: logits are c tanh(x / c); 0: uncapped
   std::int64_t max_positions = 0;
   std::vector<std::int64_t> windows{};  // as KvShape's

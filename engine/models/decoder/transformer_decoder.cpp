@@ -21,12 +21,17 @@
 namespace winnow {
 namespace {
 
-// normalised: [rows, hidden]; fp32 [rows, vocabulary]. cap: 0 where there is none.
-at::Tensor logits_of(const at::Tensor& normalised, const LinearWeight& head, double cap) {
+// normalised: [rows, hidden]; fp32 [rows, vocabulary].
+at::Tensor logits_of(const at::Tensor& normalised, const LinearWeight& head, const DecoderConfig& config) {
   at::Tensor logits = head.times_in_fp32(normalised);
+  if (config.logit_divisor != 1.0) logits.div_(config.logit_divisor);
+  const double cap = config.logit_cap;
   if (cap > 0.0) logits.div_(cap).tanh_().mul_(cap);
   return logits;
 }
+
+// added: what a layer is about to add to its rows; changed in place.
+at::Tensor scaled_residual(at::Tensor added, double scale) { return scale == 1.0 ? added : added.mul_(scale); }
 
 }  // namespace
 
@@ -43,6 +48,8 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
       device_(weights.device()) {
   require(tile_rows >= 0, "a prefill tile has at least one row");
   require(config.recurrent.empty() || config.deepstack_layers == 0, "layers without slots read no deepstack features");
+  require(config.residual_scale == 1.0 || (config.recurrent.empty() && config.mlp_place == MlpPlace::kAfterAttention),
+          "layers that add a share of what they find are of a plain decoder");
   if (config.other_rotary) {
     other_rotary_.emplace(config.sliding ? config.sliding->head_dim : config.head_dim, *config.other_rotary, dtype_, device_);
   }
@@ -171,7 +178,7 @@ at::Tensor TransformerDecoder::Layer::attended(const at::Tensor& attention, cons
   const at::Tensor heads =
       narrow ? narrowed_heads(attention.view({-1, in / head_dim, attention.size(-1)}), head_dim).flatten(1) : attention.view({-1, in});
   const at::Tensor out = output(gate.defined() ? heads * gate.sigmoid() : heads);
-  return attention_out_norm ? (*attention_out_norm)(out) : out;
+  return scaled_residual(attention_out_norm ? (*attention_out_norm)(out) : out, residual_scale);
 }
 
 void TransformerDecoder::normalise_heads(const Layer& layer, at::Tensor& qkv) const {
@@ -192,7 +199,7 @@ at::Tensor TransformerDecoder::after_attention(const Layer& layer, const at::Ten
     case MlpPlace::kAfterAttention: {
       at::Tensor added = layer.mlp(layer.mlp_norm.after_adding(hidden, attended));
       if (layer.experts) added = layer.experts->add_to(added, hidden);
-      return layer.mlp_out_norm ? (*layer.mlp_out_norm)(added) : added;
+      return scaled_residual(layer.mlp_out_norm ? (*layer.mlp_out_norm)(added) : added, layer.residual_scale);
     }
     case MlpPlace::kBesideAttention:
       return layer.mlp(input).add_(attended);
@@ -266,6 +273,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   require(window.tokens == 0 || (!viewed && reach == 0), "prefill: statistics are rebuilt from causal attention");
 
   if (lent_ && layer == 0) lent_->clear();
+  if (layer == 0 && config_.input_scale != 1.0) hidden.mul_(config_.input_scale);
   const PastKeyValues past = past_rows(cache, layer, original.front(), viewed);
   at::Tensor key = at::empty({kv_heads, rows, head_dim}, hidden.options());
   at::Tensor value = at::empty({kv_heads, rows, head_dim}, hidden.options());
@@ -350,9 +358,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   observer->on_layer(view);
 }
 
-at::Tensor TransformerDecoder::logits(const at::Tensor& hidden) const {
-  return logits_of(final_norm_(hidden), head_.weight, config_.logit_cap);
-}
+at::Tensor TransformerDecoder::logits(const at::Tensor& hidden) const { return logits_of(final_norm_(hidden), head_.weight, config_); }
 
 // transformers multiplies what is rotated; rotation is linear, and so a 16-bit query may differ in its last bit.
 at::Tensor TransformerDecoder::growth_at(const at::Tensor& positions) const {
@@ -393,6 +399,7 @@ at::Tensor TransformerDecoder::run_step(const DeviceStep::Token& token, KvCache*
   const RotaryAngles angles = angles_of(rotary_);
   const RotaryAngles other_angles = other_rotary_ ? angles_of(*other_rotary_) : angles;
   at::Tensor hidden = scaled_rows(token.id);
+  if (config_.input_scale != 1.0) hidden = hidden * config_.input_scale;
   const at::Tensor rows = inputs_ ? inputs_->with_sources(hidden, token.id) : hidden;
   at::Tensor added;  // by the layer before; the next norm takes it in
   for (LayerId layer{0}; layer < layers(); ++layer) {
@@ -415,7 +422,7 @@ at::Tensor TransformerDecoder::run_step(const DeviceStep::Token& token, KvCache*
   }
   if (!borrowing_.empty()) step_borrowing(hidden, rows, *cache, angles, other_angles);
   const at::Tensor last = added.defined() ? final_norm_.after_adding(hidden, added) : final_norm_(hidden);
-  return logits_of(last, head_.weight, config_.logit_cap).select(0, 0);
+  return logits_of(last, head_.weight, config_).select(0, 0);
 }
 
 at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const {

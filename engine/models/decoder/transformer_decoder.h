@@ -89,6 +89,7 @@ class TransformerDecoder final : public TextDecoder {
     Mlp mlp;
     std::optional<ExpertsBeside> experts;
     std::optional<LayerEnd> end;
+    double residual_scale = 1.0;  // DecoderConfig's
 
     // The update of the hidden states from the attention's output, [rows, H, head size of the cache] or of one row without the first
     // dimension. gate: [rows, H * d], or undefined.

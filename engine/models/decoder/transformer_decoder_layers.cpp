@@ -129,6 +129,7 @@ Mlp TransformerDecoder::read_mlp(WeightReader& weights, const std::string& prefi
 TransformerDecoder::Layer TransformerDecoder::read_layer(WeightReader& weights, const std::string& prefix, std::int64_t stored) const {
   Layer layer;
   layer.stored = stored;
+  layer.residual_scale = config_.residual_scale;
   layer.kv_heads = slides_apart(stored) ? config_.sliding->kv_heads : config_.kv_heads;
   layer.row = slides_apart(stored) ? config_.sliding->head_dim : config_.head_dim;
   layer.head_dim = config_.other_head_dim > 0 && otherwise(stored) ? config_.other_head_dim : layer.row;

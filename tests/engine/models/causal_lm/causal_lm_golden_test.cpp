@@ -122,10 +122,10 @@ TEST_P(TextModels, SaysThatItReadsTextOnly) {
 INSTANTIATE_TEST_SUITE_P(Folders, TextModels,
                          ::testing::Values("llama_tied", "llama_biased", "llama_dynamic", "llama_longrope", "mistral", "qwen2", "qwen3",
                                            "qwen3_moe", "mixtral", "falcon_7b", "falcon_40b", "falcon_11b", "falcon_sequential",
-                                           "mistral_window", "qwen2_window", "gemma3", "gemma3_untied", "smollm3", "recurrent_text/qwen3_5",
-                                           "recurrent_text/qwen3_5_moe", "recurrent_text/qwen3_next", "recurrent_text/gemma4",
-                                           "recurrent_text/gemma4_borrowing", "recurrent_text/lfm2", "recurrent_text/lfm2_saved",
-                                           "glm_text/glm4", "glm_text/glm4_moe"),
+                                           "mistral_window", "qwen2_window", "gemma3", "gemma3_untied", "smollm3", "granite/text",
+                                           "recurrent_text/qwen3_5", "recurrent_text/qwen3_5_moe", "recurrent_text/qwen3_next",
+                                           "recurrent_text/gemma4", "recurrent_text/gemma4_borrowing", "recurrent_text/lfm2",
+                                           "recurrent_text/lfm2_saved", "glm_text/glm4", "glm_text/glm4_moe"),
                          testing::folder_info_name);
 
 // Saved by the newest transformers, each of these models computes what it did.

@@ -78,6 +78,11 @@ class AsGguf {
           std::pair("expert_used_count", "num_experts_per_tok"), std::pair("expert_feed_forward_length", "moe_intermediate_size")}) {
       if (config.contains(from)) number(key, from);
     }
+    for (const auto& [key, from] :
+         {std::pair("attention.scale", "attention_multiplier"), std::pair("embedding_scale", "embedding_multiplier"),
+          std::pair("residual_scale", "residual_multiplier"), std::pair("logit_scale", "logits_scaling")}) {
+      if (config.contains(from)) writer_.float32(architecture + "." + key, config[from].get<float>());
+    }
     if (config.value("sliding_window", Json()).is_number()) number("attention.sliding_window", "sliding_window");
     writer_.float32(architecture + ".rope.freq_base", config["rope_parameters"]["rope_theta"].get<float>());
   }
@@ -99,7 +104,7 @@ class AsGguf {
       const bool blocks = in_blocks && values.dim() >= 2 && values.size(-1) % 32 == 0 && name.find("mlp.gate.") == std::string::npos;
       if (blocks) stored[name] = quantised(values).numbers;
       at::Tensor rows = values;
-      const bool interleaves = architecture_ == "llama" || architecture_ == "smollm3";
+      const bool interleaves = architecture_ == "llama" || architecture_ == "smollm3" || architecture_ == "granite";
       if (interleaves && name.find("q_proj") != std::string::npos) rows = interleaved(values, heads_);
       if (interleaves && name.find("k_proj") != std::string::npos) rows = interleaved(values, kv_heads_);
       const std::string data = blocks ? quantised(rows).bytes : bytes_of(rows);
@@ -197,8 +202,9 @@ class GgufFolders : public ::testing::Test {
 };
 
 TEST_F(GgufFolders, NumbersAsTheyWereAreTheSameModel) {
-  for (const auto& [name, architecture] : {std::pair("llama_dynamic", "llama"), std::pair("qwen2", "qwen2"),
-                                           std::pair("mistral_window", "llama"), std::pair("smollm3", "smollm3")}) {
+  for (const auto& [name, architecture] :
+       {std::pair("llama_dynamic", "llama"), std::pair("qwen2", "qwen2"), std::pair("mistral_window", "llama"),
+        std::pair("smollm3", "smollm3"), std::pair("../granite/text", "granite")}) {
     SCOPED_TRACE(name);
     std::map<std::string, at::Tensor> stored;
     const auto model = loaded(std::make_shared<GgufModel>(AsGguf(golden(name), architecture).write(scratch_, false, stored)), true);
