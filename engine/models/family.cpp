@@ -1,4 +1,4 @@
-#include "engine/models/family.h"
+#include "engine/models/family_rows.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,6 @@
 #include "engine/base/error.h"
 #include "engine/model_files/llava_repository.h"
 #include "engine/models/config/config_fields.h"
-#include "engine/models/family_rows.h"
 #include "engine/models/known_family.h"
 #include "engine/text/quoted_name.h"
 

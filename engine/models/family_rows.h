@@ -5,7 +5,11 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <memory>
+#include <string>
+
+#include "engine/base/json_document.h"
 
 namespace winnow {
 
@@ -89,5 +93,8 @@ inline constexpr auto kFamilies = std::to_array<FamilyRow>({
     {"gemma4_text", "Gemma4ForCausalLM", load_gemma4},
     {"lfm2", "Lfm2ForCausalLM", load_lfm2},
 });
+
+// An index of kFamilies. Throws kUnsupportedModel about `subject` if the engine does not run such models.
+std::size_t required_family(const JsonObject& config, const std::string& subject);
 
 }  // namespace winnow

@@ -2,7 +2,6 @@
 
 #include "engine/base/error.h"
 #include "engine/device/own_mappings.h"
-#include "engine/models/family.h"
 #include "engine/models/family_rows.h"
 #include "engine/models/model_load.h"
 

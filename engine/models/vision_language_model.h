@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/models/decoder/text_decoder.h"
 #include "engine/models/model_info.h"
 #include "engine/models/sight.h"
@@ -49,7 +50,10 @@ class VisionLanguageModel final {
 
   // The family's functions (sight.h).
   std::vector<TokenOrigin> origins_of(const MediaFacts& facts) const { return sight_->tokens_of(facts).origins; }
-  PixelValues preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const { return sight_->pixels_of(facts, pictures); }
+  PixelValues preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
+    require(facts.kind == MediaKind::kVideo || pictures.size() == 1, "preprocess: an image is one picture");
+    return sight_->pixels_of(facts, pictures);
+  }
   EncodedParts encode(const MediaFacts& facts, const PixelValues& pixels, std::optional<VisionJudge> judge,
                       const InterruptToken& interrupt) const {
     return sight_->encode(facts, pixels, judge, interrupt);

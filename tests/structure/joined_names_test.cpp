@@ -25,6 +25,8 @@ std::string declared_name(const std::string& with_attributes) {
   static const std::regex attribute(R"(\[\[[^\]]*\]\])");
   const std::string head = std::regex_replace(with_attributes, attribute, "");
   static const std::regex type(R"((?:^|\s)(?:class|struct|union|enum)\s+(?:class\s+)?(\w+)\s*(?:final\s*)?(?::[^:].*)?$)");
+  // A list of members' values that goes on behind a brace declares nothing.
+  if (const std::size_t first = head.find_first_not_of(' '); first != std::string::npos && head[first] == ',') return {};
   std::smatch found;
   if (head.find_first_of("(=") == std::string::npos && std::regex_search(head, found, type)) return found[1];
   static const std::regex other(R"(^\s*(?:using|namespace|friend)\s|\boperator\b)");

@@ -88,7 +88,8 @@ PromptSegment build_prompt(const ThreadToRead& thread, const PromptMedia& media,
     std::vector<std::size_t> items{};
     std::size_t next = 0;
   };
-  std::array<Waiting, 3> kinds = {{{model.network->prompt().image_token_id}, {model.network->prompt().video_token_id}, {kDocumentPlaceholder}}};
+  std::array<Waiting, 3> kinds = {
+      {{model.network->prompt().image_token_id}, {model.network->prompt().video_token_id}, {kDocumentPlaceholder}}};
   std::size_t item_number = 0;
   for (const Message& message : thread.messages.subspan(thread.cached())) {
     for (const Item& item : message.items) {

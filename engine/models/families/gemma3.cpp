@@ -16,19 +16,16 @@
 #include <utility>
 #include <vector>
 
-#include "engine/base/error.h"
 #include "engine/layers/norm.h"
 #include "engine/models/decoder/transformer_decoder.h"
 #include "engine/models/families/gemma3_folder.h"
 #include "engine/models/families/gemma3_pixels.h"
 #include "engine/models/family_rows.h"
 #include "engine/models/model_load.h"
-#include "engine/models/vision/medium_features.h"
 #include "engine/models/vision/picture_spans.h"
 #include "engine/models/vision/vit_tower.h"
 #include "engine/models/vision_language_model.h"
 #include "engine/text/tokenizer.h"
-#include "engine/text/tokenizer_file.h"
 
 namespace winnow {
 namespace {
@@ -89,7 +86,6 @@ Gemma3::Gemma3(const Gemma3Folder& folder, Gemma3Tokens tokens, WeightReader& we
           weights.tensor("projector.mm_input_projection_weight", {folder.model.vision.hidden_size, folder.model.text.hidden_size})) {}
 
 PixelValues Gemma3::pixels_of(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
-  require(facts.kind == MediaKind::kImage && pictures.size() == 1, "preprocess: an image is one picture");
   return gemma3_squares(pictures.front(), pixels_);
 }
 

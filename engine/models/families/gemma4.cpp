@@ -26,7 +26,6 @@
 #include "engine/models/vision/medium_features.h"
 #include "engine/models/vision/picture_spans.h"
 #include "engine/models/vision_language_model.h"
-#include "engine/text/tokenizer_file.h"
 #include "engine/vision/picture_limits.h"
 #include "engine/vision/resize.h"
 
@@ -129,7 +128,6 @@ TokenPositions Gemma4::positions_of_stream(std::span<const TokenOrigin> origins,
 }
 
 PixelValues Gemma4::pixels_of(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
-  require(facts.kind == MediaKind::kVideo || pictures.size() == 1, "preprocess: an image is one picture");
   return {soft_token_patches(pictures, grid(facts), rules(facts)), facts.picture.height_px, facts.picture.width_px};
 }
 

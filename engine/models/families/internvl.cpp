@@ -13,7 +13,6 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/base/error.h"
 #include "engine/layers/mlp.h"
 #include "engine/layers/norm.h"
 #include "engine/models/decoder/transformer_decoder.h"
@@ -26,7 +25,6 @@
 #include "engine/models/vision/vit_tower.h"
 #include "engine/models/vision_language_model.h"
 #include "engine/text/tokenizer.h"
-#include "engine/text/tokenizer_file.h"
 
 namespace winnow {
 namespace {
@@ -103,7 +101,6 @@ MediumTokens InternVl::tokens_of(const MediaFacts& facts) const {
 
 PixelValues InternVl::pixels_of(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
   if (facts.kind == MediaKind::kVideo) return whole_pictures(pictures, pixels_.video);
-  require(pictures.size() == 1, "preprocess: an image is one picture");
   const TileCount tiles = tiles_of(facts);
   if (tiles.tiles() == 1) return whole_pictures(pictures, pixels_.image);
   return stretched_tiles(pictures.front(), pixels_.image, {tiles.rows, tiles.columns, pixels_.tiles.thumbnail});

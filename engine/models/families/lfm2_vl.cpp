@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/base/error.h"
 #include "engine/layers/mlp.h"
 #include "engine/layers/norm.h"
 #include "engine/media/frame_source.h"
@@ -23,11 +22,9 @@
 #include "engine/models/families/lfm2_vl_folder.h"
 #include "engine/models/family_rows.h"
 #include "engine/models/model_load.h"
-#include "engine/models/vision/medium_features.h"
 #include "engine/models/vision/vit_tower.h"
 #include "engine/models/vision_language_model.h"
 #include "engine/text/tokenizer.h"
-#include "engine/text/tokenizer_file.h"
 #include "engine/vision/picture_limits.h"
 #include "engine/vision/resize.h"
 
@@ -145,7 +142,6 @@ Lfm2Vl::Lfm2Vl(const Lfm2VlFolder& folder, Lfm2PictureTokens tokens, WeightReade
       projector_(read_unshuffled_projector(folder.model, weights)) {}
 
 PixelValues Lfm2Vl::pixels_of(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
-  require(facts.kind == MediaKind::kImage && pictures.size() == 1, "preprocess: an image is one picture");
   return {lfm2_patches(pictures.front(), plan_of(facts), pictures_), facts.picture.height_px, facts.picture.width_px};
 }
 

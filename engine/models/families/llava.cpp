@@ -65,7 +65,6 @@ MediumTokens Llava::tokens_of(const MediaFacts& facts) const {
 
 PixelValues Llava::pixels_of(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
   if (facts.kind == MediaKind::kVideo) return whole_pictures(pictures, processor_.video);
-  require(pictures.size() == 1, "preprocess: an image is one picture");
   if (config_.sight.tiles) return tiled_picture(pictures.front(), processor_.image, grid_of(facts).pinpoints);
   return whole_pictures(pictures, processor_.image);
 }

@@ -74,7 +74,6 @@ MediumTokens LlavaOnevision::tokens_of(const MediaFacts& facts) const {
 
 PixelValues LlavaOnevision::pixels_of(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
   if (facts.kind == MediaKind::kVideo) return processor_.frames(pictures);
-  require(pictures.size() == 1, "preprocess: an image is one picture");
   return processor_.image(pictures.front(), tiling_of(facts, config_.grid), of_at_most(facts.most_tokens, config_.grid).pinpoints);
 }
 

@@ -24,7 +24,6 @@
 #include "engine/models/vision/patch_processor.h"
 #include "engine/models/vision_language_model.h"
 #include "engine/text/tokenizer.h"
-#include "engine/text/tokenizer_file.h"
 
 namespace winnow {
 namespace {
@@ -114,7 +113,6 @@ TokenPositions MiniCpmV::positions_of_stream(std::span<const TokenOrigin> origin
 }
 
 PixelValues MiniCpmV::pixels_of(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
-  require(facts.kind == MediaKind::kVideo || pictures.size() == 1, "preprocess: an image is one picture");
   const MiniCpmVPixels& pixels = rules_of(facts);
   const SliceRules chosen = rules(facts);
   const SlicedPicture cut = sliced_picture(size_of(facts), chosen);

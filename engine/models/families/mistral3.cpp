@@ -8,7 +8,6 @@
 #include <memory>
 #include <string>
 
-#include "engine/base/error.h"
 #include "engine/layers/mlp.h"
 #include "engine/layers/norm.h"
 #include "engine/models/decoder/transformer_decoder.h"
@@ -16,13 +15,11 @@
 #include "engine/models/families/pixtral_tower.h"
 #include "engine/models/family_rows.h"
 #include "engine/models/model_load.h"
-#include "engine/models/vision/medium_features.h"
 #include "engine/models/vision/medium_tokens.h"
 #include "engine/models/vision/patch_grid.h"
 #include "engine/models/vision/patch_processor.h"
 #include "engine/models/vision_language_model.h"
 #include "engine/text/tokenizer.h"
-#include "engine/text/tokenizer_file.h"
 
 namespace winnow {
 namespace {
@@ -105,7 +102,6 @@ MediumTokens Mistral3::tokens_of(const MediaFacts& facts) const {
 }
 
 PixelValues Mistral3::pixels_of(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
-  require(facts.kind == MediaKind::kImage && pictures.size() == 1, "preprocess: an image is one picture");
   const std::int64_t patch = folder_.pixels.patches.patch_px;
   const at::Tensor patches = patch_rows(pictures, size_in_tower(facts), folder_.pixels).view({-1, 3, patch, patch});
   return {patches, facts.picture.height_px, facts.picture.width_px};

@@ -5,7 +5,6 @@
 // images and videos included; positions say time_positions.h. Errors: kDamagedFile naming the tensor, Interrupted.
 #include <memory>
 
-#include "engine/base/error.h"
 #include "engine/models/decoder/transformer_decoder.h"
 #include "engine/models/families/qwen2_vl_config.h"
 #include "engine/models/family_rows.h"
@@ -57,7 +56,6 @@ MediumTokens Qwen2Vl::tokens_of(const MediaFacts& facts) const {
 }
 
 PixelValues Qwen2Vl::pixels_of(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
-  require(facts.kind == MediaKind::kVideo || pictures.size() == 1, "preprocess: an image is one picture");
   const PixelSize target = smart_resize(size_of(facts), processor(facts));
   return {patch_rows(pictures, target, processor(facts)), facts.picture.height_px, facts.picture.width_px};
 }

@@ -2,7 +2,6 @@
 
 #include <string_view>
 
-#include "engine/base/error.h"
 #include "engine/models/config/config_fields.h"
 #include "engine/models/config/rotary_config.h"
 

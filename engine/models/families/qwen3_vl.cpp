@@ -17,14 +17,12 @@
 #include "engine/models/families/qwen3_vl_config.h"
 #include "engine/models/family_rows.h"
 #include "engine/models/model_load.h"
-#include "engine/models/vision/medium_features.h"
 #include "engine/models/vision/patch_grid.h"
 #include "engine/models/vision/patch_processor.h"
 #include "engine/models/vision/qwen_vision_config.h"
 #include "engine/models/vision/qwen_vl_tower.h"
 #include "engine/models/vision/time_positions.h"
 #include "engine/models/vision_language_model.h"
-#include "engine/text/tokenizer_file.h"
 
 namespace winnow {
 namespace {
@@ -95,7 +93,6 @@ MediumTokens Qwen3Vl::tokens_of(const MediaFacts& facts) const {
 }
 
 PixelValues Qwen3Vl::pixels_of(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
-  require(facts.kind == MediaKind::kVideo || pictures.size() == 1, "preprocess: an image is one picture");
   return {patch_rows(pictures, target_size(facts), processor(facts)), facts.picture.height_px, facts.picture.width_px};
 }
 

@@ -12,7 +12,6 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/base/error.h"
 #include "engine/layers/linear.h"
 #include "engine/layers/norm.h"
 #include "engine/models/decoder/transformer_decoder.h"
@@ -24,7 +23,6 @@
 #include "engine/models/vision/vit_tower.h"
 #include "engine/models/vision_language_model.h"
 #include "engine/text/tokenizer.h"
-#include "engine/text/tokenizer_file.h"
 
 namespace winnow {
 namespace {
@@ -105,7 +103,6 @@ MediumTokens SmolVlm::tokens_of(const MediaFacts& facts) const {
 
 PixelValues SmolVlm::pixels_of(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
   if (facts.kind == MediaKind::kVideo) return processor_.frames(pictures);
-  require(pictures.size() == 1, "preprocess: an image is one picture");
   return processor_.image(pictures.front(), rules_of(facts));
 }
 
