@@ -33,14 +33,14 @@ struct WeightPlan {
   // For products, norms and embeddings: fp32, bf16 or (not on the CPU) fp16. nullopt: as stored.
   std::optional<at::ScalarType> arithmetic = at::kFloat;
   std::shared_ptr<const MatrixPacking> packing{};  // null: matrices are held in the arithmetic dtype
-  // Of the large matrices of vision encoders and projectors; null: `packing` is for them, too.
-  std::shared_ptr<const MatrixPacking> vision_packing{};
   // Quantised matrices of a file (GGUF) are multiplied as stored: on the CPU from the mapped file, on a GPU from its memory. On the CPU
   // under fp32 arithmetic 16-bit matrices stay 16-bit, too (layers/upcast_matrix.h): the same values in half the memory.
   bool matrices_as_stored = false;
   // On the CPU: if the arithmetic is fp32 and matrices are held in fewer bits, the KV cache defaults to 16 bits (KvStorage::kHalf), as on
   // CPUs that compute such models in 16 bits.
   bool narrow_cache = false;
+  // Of the large matrices of vision encoders and projectors; null: `packing` is for them, too.
+  std::shared_ptr<const MatrixPacking> vision_packing{};
 };
 
 // "bf16", "bf16, int8".
