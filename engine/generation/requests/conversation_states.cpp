@@ -110,7 +110,7 @@ const Conversation* cut_answer_of(const ConversationStates& states, const Turn& 
   return column == states.columns.end() ? nullptr : &column->state;
 }
 
-// Of a new answer, whatever the turn's prompt has before the prepared media.
+// Chooses for a new answer, whatever the turn's prompt has before the prepared media.
 TurnStart start_of_thread(const ConversationStates& states, const Turn& turn, const LoadedModel& model) {
   // Before the first answer no question has made anything be dropped that a guard could bring back.
   const bool later = std::any_of(turn.messages.begin(), turn.messages.end(), [](const Message& m) { return m.role == Role::kAssistant; });
@@ -190,7 +190,7 @@ void keep_turn(ConversationStates& states, const TurnStart& start, Conversation 
   if (const auto* column = std::get_if<FromColumn>(&start)) {
     states.before_last = std::move(states.columns[column->at].state);
   } else if (std::holds_alternative<FromCurrent>(start) || (std::holds_alternative<FromPrepared>(start) && after_media(states.current))) {
-    // Behind prepared media: the state that they were read after, for the same question under another recipe.
+    // Prepared media were read after this state, to which the same question under another recipe returns.
     states.before_last = std::move(states.current);
   } else if (!std::holds_alternative<FromCut>(start) && !std::holds_alternative<FromBeforeLast>(start) &&
              !(std::holds_alternative<FromPrepared>(start) && after_media(states.before_last))) {

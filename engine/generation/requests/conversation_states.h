@@ -42,8 +42,8 @@ struct ConversationStates {
   std::vector<CompressionNote> told;        // notes given once per conversation, already given
 };
 
-// What a turn goes on from. rewritten: a state holds the earlier messages, but the template now renders them differently: they, or all text
-// behind the prepared media, are prefilled again.
+// A turn goes on from one of these. rewritten: a state holds the earlier messages, but the template now renders them differently: they, or
+// all text behind the prepared media, are prefilled again.
 struct FromNothing {
   bool rewritten = false;
 };
@@ -64,10 +64,10 @@ struct FromPrepared {
 using TurnStart = std::variant<FromNothing, FromCut, FromCurrent, FromBeforeLast, FromColumn, FromFull, FromPrepared>;
 bool is_rewritten(const TurnStart& start);
 
-// What a turn (as_run()) goes on from, the same for its plan, its run and its score. A turn that continues an answer: the state that ends
-// with it, of the same recipe. Any other: the state that holds the thread without its last message. Guard prefill selects none, guard ram
-// the full cache (without the last answer). A state must have been made with the same pins, because compression has dropped what was not
-// pinned then, and with the recipe's KV cache dtype (storage_of()). Among states with equal text it must be the one that
+// Finds what a turn (as_run()) goes on from, the same for its plan, its run and its score. A turn that continues an answer: the state that
+// ends with it, of the same recipe. Any other: the state that holds the thread without its last message. Guard prefill selects none, guard
+// ram the full cache (without the last answer). A state must have been made with the same pins, because compression has dropped what was
+// not pinned then, and with the recipe's KV cache dtype (storage_of()). Among states with equal text it must be the one that
 // Turn::goes_on_from names; if that is empty, the recipe's own column is preferred. Media prepared for the turn's recipe come first, if its
 // prompt begins with what was read of them; under guards prefill and ram only for the thread's first question. A state cannot be continued
 // if the chat template now renders its beginning differently (thread_text.h). If the thread's only media were prepared, they are still

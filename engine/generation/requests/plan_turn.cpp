@@ -193,7 +193,7 @@ std::int64_t work_bytes(const ModelInfo& model, const KvShape& shape, std::int64
 // Bytes that a token brings into the first layer.
 std::int64_t embedding_bytes(const TextDecoder& text) { return static_cast<std::int64_t>(text.embed(at::zeros({1}, at::kLong)).nbytes()); }
 
-// What is known before anything is read.
+// Tells what is known before anything is read.
 Planned begun_plan(const RequestContext& context, const Turn& turn, const KvShape& shape) {
   Planned planned;
   planned.tokens.generated = turn.sampling.needed_tokens();
