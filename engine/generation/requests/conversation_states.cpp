@@ -84,17 +84,6 @@ const Conversation* state_of(const ConversationStates& states, const TurnStart& 
   return std::holds_alternative<FromPrepared>(start) ? &states.prepared->state : nullptr;
 }
 
-Conversation fork_of(const ConversationStates& states, const TurnStart& start, const KvShape& shape) {
-  const Conversation* state = state_of(states, start);
-  return state == nullptr ? Conversation(shape) : state->fork();
-}
-
-// The last token of an answer that was cut at its length, of which the caller takes care.
-std::optional<std::int64_t> take_unread(Conversation& conversation) {
-  const bool unread = std::exchange(conversation.answer_open, false) && !conversation.answer_ids.empty();
-  return unread ? std::optional(conversation.answer_ids.back()) : std::nullopt;
-}
-
 // Null: there is none.
 const Conversation* cut_answer_of(const ConversationStates& states, const Turn& turn, const Making& making) {
   const auto fits = [&](const Conversation& state) {
@@ -170,16 +159,16 @@ TurnStart start_without_prepared(const ConversationStates& states, const Turn& t
 }
 
 Conversation fork_start(const ConversationStates& states, const TurnStart& start, const VisionLanguageModel& network,
-                        const RecipeSpec& recipe) {
-  Conversation fork = fork_of(states, start, cache_shape(network, recipe));
-  if (const auto unread = take_unread(fork)) decode_step(network, fork, *unread);
-  return fork;
-}
-
-Conversation foreseen_start(const ConversationStates& states, const TurnStart& start, const VisionLanguageModel& network,
-                            const RecipeSpec& recipe) {
-  Conversation fork = fork_of(states, start, cache_shape(network, recipe));
-  if (const auto unread = take_unread(fork)) count_step(fork, *unread);
+                        const RecipeSpec& recipe, UnreadToken unread) {
+  const Conversation* state = state_of(states, start);
+  if (state == nullptr) return Conversation(cache_shape(network, recipe));
+  Conversation fork = state->fork();
+  if (!std::exchange(fork.answer_open, false) || fork.answer_ids.empty()) return fork;
+  if (unread == UnreadToken::kCounted) {
+    count_step(fork, fork.answer_ids.back());
+  } else {
+    decode_step(network, fork, fork.answer_ids.back());
+  }
   return fork;
 }
 

@@ -78,13 +78,13 @@ TurnStart start_without_prepared(const ConversationStates& states, const Turn& t
 // True if more frames of the turn's source can be read after those so far.
 bool follows_watched(const ConversationStates& states, const Turn& turn, const LoadedModel& model);
 
-// A fork of it, or an empty conversation, for a new question. Decodes the pending last token of an answer that reached its length. A full
-// cache stays in host memory. For prepared media: a fork of their state. recipe: of the new question, for its KV cache dtype.
+// Says what becomes of the last token of an answer that reached its length, which is not cached.
+enum class UnreadToken : int { kDecoded = 1, kCounted = 2 };  // counted: for a plan (count_step())
+
+// A fork of it, or an empty conversation, for a new question. A full cache stays in host memory. For prepared media: a fork of their state.
+// recipe: of the new question, for its KV cache dtype.
 Conversation fork_start(const ConversationStates& states, const TurnStart& start, const VisionLanguageModel& network,
-                        const RecipeSpec& recipe);
-// The same for planning: the pending token is only counted (count_step()).
-Conversation foreseen_start(const ConversationStates& states, const TurnStart& start, const VisionLanguageModel& network,
-                            const RecipeSpec& recipe);
+                        const RecipeSpec& recipe, UnreadToken unread = UnreadToken::kDecoded);
 // Makes `answered` the current state, and keeps its start for answering the question again.
 void keep_turn(ConversationStates& states, const TurnStart& start, Conversation answered);
 

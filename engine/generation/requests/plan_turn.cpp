@@ -228,7 +228,7 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   const Recipe recipe = recipe_for(turn.recipe, info);
   const TurnStart start = start_of(states, turn, context.model);
   if (const auto* cut = std::get_if<FromCut>(&start)) return plan_where_cut(context, turn, *cut->state);
-  Conversation working = foreseen_start(states, start, context.network(), turn.recipe);
+  Conversation working = fork_start(states, start, context.network(), turn.recipe, UnreadToken::kCounted);
   const CacheMakers goes_on_from = working.makers;
   const bool prepared = std::holds_alternative<FromPrepared>(start);  // the rest is the question
   const bool fetches = prepared && recipe.retrieves();
