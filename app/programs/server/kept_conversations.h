@@ -1,6 +1,6 @@
 // The engine's conversations that are kept for askers over HTTP, each with what it is found by: numbered, bounded in number and in bytes.
 //
-// Part of served_threads.h and wire_conversations.h, whose askers mean a conversation in two ways. What was used the longest time ago is
+// Part of served_threads.h and wire_service.h, whose askers mean a conversation in two ways. What was used the longest time ago is
 // forgotten first; the one that was used last stays, however large it is. Pure; threads: one.
 #pragma once
 
@@ -30,14 +30,8 @@ class KeptConversations {
   auto begin() { return m_kept.begin(); }
   auto end() { return m_kept.end(); }
   // Null: there is none.
-  template <class Is>
-  Kept* find(const Is& is) {
-    const auto found = std::ranges::find_if(m_kept, is);
-    return found == m_kept.end() ? nullptr : &*found;
-  }
-  Kept* find(ConversationId conversation) {
-    return find([&](const Kept& kept) { return kept.conversation == conversation; });
-  }
+  Kept* find(const Key& key) { return foundAt(std::ranges::find(m_kept, key, &Kept::key)); }
+  Kept* find(ConversationId conversation) { return foundAt(std::ranges::find(m_kept, conversation, &Kept::conversation)); }
   Kept& add(Key key) { return m_kept.emplace_back(Kept{std::move(key), m_next++}); }
   void use(Kept& kept) { kept.used = ++m_clock; }
   void forget(ConversationId conversation) {
@@ -68,6 +62,8 @@ class KeptConversations {
   }
 
  private:
+  Kept* foundAt(std::vector<Kept>::iterator at) { return at == m_kept.end() ? nullptr : &*at; }
+
   std::vector<Kept> m_kept;
   const std::int64_t m_mostBytes;
   const std::size_t m_most;

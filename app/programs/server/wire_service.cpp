@@ -19,6 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr ConversationId kFirstWireConversation = (ConversationId{1} << 62) + (ConversationId{1} << 61);
+constexpr std::size_t kMostConversations = 64;
 constexpr std::size_t kMostRequestBytes = std::size_t{16} << 20;
 constexpr int kMostFrames = 100'000;
 constexpr int kAliveMs = 5'000;
@@ -126,7 +127,7 @@ WireService::WireService(const Uses& uses, MediaStore& store, std::int64_t keptB
       m_mailbox(uses.mailbox),
       m_store(store),
       m_uploads(store),
-      m_conversations(kFirstWireConversation, keptBytes) {
+      m_conversations(kFirstWireConversation, keptBytes, kMostConversations) {
   QObject::connect(&m_alive, &QTimer::timeout, &m_line, [this] { sayAlive(); });
 }
 
@@ -182,7 +183,10 @@ bool WireService::answeredAtOnce(Asked& asked, const std::optional<ModelInfo>& m
   } else if (std::holds_alternative<LoadModel>(asked.body)) {
     hear(asked, {0, ModelLoaded{infoForClients(*model)}});
   } else if (const auto* forget = std::get_if<ForgetConversation>(&asked.body)) {
-    if (const auto ours = m_conversations.forget(asked.session, forget->conversation)) m_engine.post(ForgetConversation{*ours});
+    if (const auto* const kept = m_conversations.find({asked.session, forget->conversation})) {
+      m_engine.post(ForgetConversation{kept->conversation});
+      m_conversations.forget(kept->conversation);
+    }
     asked.answer->end();
   } else {
     return false;
@@ -204,16 +208,24 @@ void WireService::stop(const HttpRequest& request) {
 }
 
 RequestBody WireService::begin(Asked& asked) {
-  const ConversationId theirs = conversation_of(asked.body);
-  asked.ours =
-      isFirstQuestion(asked.body) ? m_conversations.ofFirstQuestion(asked.session, theirs) : m_conversations.of(asked.session, theirs);
+  const OfClient named{asked.session, conversation_of(asked.body)};
+  auto* kept = m_conversations.find(named);
+  // A first question takes over what its client has prepared as a draft.
+  if (kept == nullptr && isFirstQuestion(asked.body)) kept = m_conversations.find({asked.session, kDraftConversation});
+  if (kept == nullptr) kept = &m_conversations.add(named);
+  kept->key = named;
+  m_conversations.use(*kept);
+  asked.ours = kept->conversation;
   setConversation(asked.body, asked.ours);
   return std::move(asked.body);
 }
 
 void WireService::hear(Asked& asked, const Event& event) {
-  if (const auto* report = std::get_if<CacheReport>(&event.body)) m_conversations.holds(asked.ours, memory_bytes(report->kv_bytes));
-  if (const auto* compared = std::get_if<Compared>(&event.body)) m_conversations.holds(asked.ours, compared->allocated_bytes);
+  const auto holds = [&](std::int64_t bytes) {
+    if (auto* const kept = m_conversations.find(asked.ours)) kept->bytes = bytes;
+  };
+  if (const auto* report = std::get_if<CacheReport>(&event.body)) holds(memory_bytes(report->kv_bytes));
+  if (const auto* compared = std::get_if<Compared>(&event.body)) holds(compared->allocated_bytes);
   const bool last = ends_request(event);
   Event told = event;
   told.id = asked.theirs;

@@ -2,8 +2,10 @@
 //
 // Part of api_server.h, which routes, reads bodies on its reader's thread and owns the line. What may be asked is a list
 // (wire_service.cpp); files are named by their hashes and come through media_uploads.h, so that no path of this machine is told or taken.
-// Clients are told apart by their session (wire_conversations.h). Format: app/programs/server/README.md. Errors: ApiRefusal, Exception.
-// Threads: read(), has() and take() one, the reader's; the rest is of the EngineHost's thread.
+// A client is who knows its session, a number that nobody guesses; its conversations are numbered anew, so that none reaches another's, a
+// chat's or a thread's. One that is forgotten (kept_conversations.h) costs time and nothing else, since every turn carries its whole
+// thread. Format: app/programs/server/README.md. Errors: ApiRefusal, Exception. Threads: read(), has() and take() one, the reader's; the
+// rest is of the EngineHost's thread.
 #pragma once
 
 #include <QTimer>
@@ -17,8 +19,8 @@
 #include "app/media/files/media_store.h"
 #include "app/programs/server/answer_line.h"
 #include "app/programs/server/http_listener.h"
+#include "app/programs/server/kept_conversations.h"
 #include "app/programs/server/media_uploads.h"
-#include "app/programs/server/wire_conversations.h"
 #include "engine/models/model_info.h"
 
 namespace winnow::app {
@@ -50,6 +52,12 @@ class WireService {
   std::vector<ConversationId> forgetAll() { return m_conversations.forgetAll(); }
 
  private:
+  struct OfClient {
+    std::string session;
+    ConversationId theirs = 0;
+    friend bool operator==(const OfClient&, const OfClient&) = default;
+  };
+
   bool answeredAtOnce(Asked& asked, const std::optional<ModelInfo>& model);
   void gone(const SharedAsked& asked);
   RequestBody begin(Asked& asked);
@@ -62,7 +70,7 @@ class WireService {
   Mailbox& m_mailbox;
   MediaStore& m_store;
   MediaUploads m_uploads;
-  WireConversations m_conversations;
+  KeptConversations<OfClient> m_conversations;
   std::list<std::weak_ptr<Asked>> m_open;
   QTimer m_alive;
 };

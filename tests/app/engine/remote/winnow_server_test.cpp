@@ -226,6 +226,8 @@ TEST_F(WinnowServerTest, ClientsCannotReachEachOthersConversations) {
   two.ask(ForgetConversation{7});
   one.ask(question(7));
   EXPECT_EQ(conversation_of(log->requests().back().body), number(0)) << "it forgot its own";
+  two.ask(question(7));
+  EXPECT_NE(conversation_of(log->requests().back().body), number(1)) << "a forgotten number does not come again";
 }
 
 TEST_F(WinnowServerTest, ADraftsPreparationGoesToItsFirstQuestion) {
@@ -239,6 +241,10 @@ TEST_F(WinnowServerTest, ADraftsPreparationGoesToItsFirstQuestion) {
   EXPECT_GE(prepared, kFirstServedConversation) << "not the draft of the window that serves";
   asking.ask(question(9, video));
   EXPECT_EQ(conversation_of(log->requests().back().body), prepared);
+  asking.ask(Prepare{question(kDraftConversation, video)});
+  EXPECT_NE(log->prepares().back().turn.conversation, prepared) << "it was taken over once";
+  asking.ask(question(9, video));
+  EXPECT_EQ(conversation_of(log->requests().back().body), prepared) << "it asks again, and keeps its own";
 }
 
 TEST_F(WinnowServerTest, StopKeepsAndCancelRestores) {
