@@ -23,9 +23,9 @@ void move_keys(KvCache& cache, LayerId layer, KvHead kv_head, const at::Tensor& 
   const at::Tensor moving = rotations.ne(0).any(0).nonzero();
   if (moving.numel() == 0) return;
   const std::int64_t count = moving.max().item<std::int64_t>() + 1;
-  SlotRows rows = cache.unbiased_slots(layer, kv_head, count);
+  SlotRows rows = StoredSlots::read(cache, layer, kv_head, count);
   rotate(rows, rotations.narrow(1, 0, count), cache.shape().rotary);
-  cache.write_unbiased(layer, kv_head, 0, rows);
+  StoredSlots::write(cache, layer, kv_head, 0, rows);
 }
 
 MovingKeys::MovingKeys(const KvCache& cache, LayerId layer, KvHead kv_head, std::vector<std::int64_t> slots)
@@ -33,7 +33,7 @@ MovingKeys::MovingKeys(const KvCache& cache, LayerId layer, KvHead kv_head, std:
   if (slots_.empty()) return;
   const std::span<const std::int32_t> original = cache.original(layer, kv_head);
   for (const std::int64_t slot : slots_) original_.push_back(original[static_cast<std::size_t>(slot)]);
-  const SlotRows rows = cache.unbiased_slots(layer, kv_head, std::ranges::max(slots_) + 1);
+  const SlotRows rows = StoredSlots::read(cache, layer, kv_head, std::ranges::max(slots_) + 1);
   const at::Tensor index = numbers_on(cache.shape().device, slots_);
   first_.keys = rows.keys.index_select(0, index).to(at::kFloat);
   if (rows.positions.defined()) first_.positions = rows.positions.index_select(1, index);
@@ -53,7 +53,7 @@ void MovingKeys::after_leaving(KvCache& cache, LayerId layer, KvHead kv_head, st
     const auto at = static_cast<std::int64_t>(i);
     SlotRows row{rows.keys.narrow(0, at, 1), cache.row_views(layer, kv_head, slots_[i]).second.unsqueeze(0).clone()};
     if (rows.positions.defined()) row.positions = rows.positions.narrow(1, at, 1);
-    cache.write_unbiased(layer, kv_head, slots_[i], row);
+    StoredSlots::write(cache, layer, kv_head, slots_[i], row);
   }
 }
 

@@ -35,7 +35,7 @@ class MovingKeys {
   std::vector<std::int64_t> slots_;
   std::vector<std::int32_t> original_;
   std::vector<std::int64_t> moved_;  // positions so far
-  SlotRows first_;                   // keys only, fp32, from unbiased_slots(); never written
+  SlotRows first_;                   // keys only, fp32, from StoredSlots::read(); never written
 };
 
 }  // namespace winnow

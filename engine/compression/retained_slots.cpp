@@ -15,7 +15,7 @@ namespace {
 // Tokens of a head as slots of their own would hold them, in any order.
 struct HeadTokens {
   std::vector<std::int32_t> original;
-  SlotRows rows;  // [tokens, head_dim]; of slots that nobody shares as unbiased_slots() tells them
+  SlotRows rows;  // [tokens, head_dim]; of slots that nobody shares as StoredSlots::read() tells them
 };
 
 HeadTokens tokens_of(const KvCache& cache, LayerId layer, KvHead kv_head) {
@@ -24,7 +24,7 @@ HeadTokens tokens_of(const KvCache& cache, LayerId layer, KvHead kv_head) {
   const SharedEntries* table = cache.shared_entries(layer, kv_head);
   if (table == nullptr) {
     tokens.original.assign(slots.begin(), slots.end());
-    tokens.rows = cache.unbiased_slots(layer, kv_head);
+    tokens.rows = StoredSlots::read(cache, layer, kv_head);
     return tokens;
   }
   std::vector<std::int64_t> live, slot_of;  // runtime tokens: the table's, then the direct slots
@@ -65,7 +65,7 @@ void put_in_order(KvCache& cache, LayerId layer, KvHead kv_head) {
   cache.assign(layer, kv_head, rows.keys, rows.values, original);
   if (!tokens.rows.positions.defined()) return;
   rows.positions = tokens.rows.positions.index_select(1, index);
-  cache.write_unbiased(layer, kv_head, 0, rows);
+  StoredSlots::write(cache, layer, kv_head, 0, rows);
 }
 
 }  // namespace

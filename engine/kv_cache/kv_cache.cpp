@@ -156,7 +156,7 @@ class KvCache::Impl {
     if (!sliding_) return;
     LayerId first{0};
     for (LayerId other{0}; other < layer; ++other) first = LayerId(first + shape_.sliding_with[other]);
-    for (LayerId own = first; own < first + shape_.sliding_with[layer]; ++own) sliding_->restore_layer(own, *earlier.sliding_);
+    for (LayerId own = first; own < first + shape_.sliding_with[layer]; ++own) LayerSlots::restore(*sliding_, own, *earlier.sliding_);
   }
 
   void evict(CachedHead& h, std::int64_t slot) {
@@ -184,13 +184,13 @@ class KvCache::Impl {
 
   void receive(CachedHead& h, const Inflow& inflow) {
     DeviceHeads& gpu = there();
-    for (const std::int64_t slot : {inflow.from, inflow.into}) require(slot >= 0 && slot < h.slots(), "KvCache::receive: no such slot");
+    for (const std::int64_t slot : {inflow.from, inflow.into}) require(slot >= 0 && slot < h.slots(), "DeviceSide::receive: no such slot");
     blocks_.writable(h, inflow.into / kBlockSlots);
     gpu.note_inflow(index_of(h), h, inflow);
   }
 
   void* key_to_write(CachedHead& h, std::int64_t slot) {
-    require(slot >= 0 && slot < h.slots(), "KvCache::key_to_write: no such slot");
+    require(slot >= 0 && slot < h.slots(), "DeviceSide::key_to_write: no such slot");
     there().carry_out_changes();
     return blocks_.writable(h, slot / kBlockSlots).begin_to_write(KvPart::kKeys) + slot % kBlockSlots * (shape_.slot_bytes() / 2);
   }
@@ -243,12 +243,12 @@ class KvCache::Impl {
 
   std::vector<SlotRows> last_slots(LayerId layer, std::span<const std::int64_t> counts) {
     const std::span<CachedHead> heads = heads_of(layer);
-    require(std::ssize(counts) == shape_.kv_heads, "KvCache::last_slots: one count per kv head");
+    require(std::ssize(counts) == shape_.kv_heads, "LayerSlots::last: one count per kv head");
     SlotRanges ranges;
     std::vector<SlotRows> rows;
     for (std::size_t i = 0; i < heads.size(); ++i) {
       const std::int64_t first = heads[i].slots() - counts[i];
-      require(counts[i] >= 0 && first >= 0, "KvCache::last_slots: more slots than the head has");
+      require(counts[i] >= 0 && first >= 0, "LayerSlots::last: more slots than the head has");
       ranges.first.push_back(static_cast<std::int32_t>(first));
       ranges.count.push_back(static_cast<std::int32_t>(counts[i]));
       if (device() != nullptr) continue;
@@ -262,7 +262,7 @@ class KvCache::Impl {
 
   void write_last_slots(LayerId layer, std::span<const SlotRows> rows) {
     const std::span<CachedHead> heads = heads_of(layer);
-    require(std::ssize(rows) == shape_.kv_heads, "KvCache::write_last_slots: rows of every kv head");
+    require(std::ssize(rows) == shape_.kv_heads, "LayerSlots::write_last: rows of every kv head");
     std::vector<std::int32_t> first;
     for (std::size_t i = 0; i < heads.size(); ++i) {
       const std::int64_t slot = heads[i].slots() - rows[i].keys.size(0);
@@ -300,14 +300,6 @@ void KvCache::append(LayerId layer, const at::Tensor& key, const at::Tensor& val
   impl_->append(layer, {key, value, positions}, original);
 }
 
-void KvCache::make_room() {
-  for (LayerId layer{0}; layer < shape().layers; ++layer) impl_->blocks_.make_room(impl_->heads_of(layer), 1);
-}
-
-void KvCache::count_appended(std::int32_t original) {
-  for (CachedHead& head : impl_->heads_) head.original.push_back(original);
-}
-
 void KvCache::compact(LayerId layer, std::int64_t segment_tokens, const LayerPlan& plan) {
   impl_->compact(layer, plan, [&](const CachedHead&) { return segment_tokens; });
 }
@@ -322,8 +314,6 @@ void KvCache::assign(LayerId layer, KvHead kv_head, const at::Tensor& keys, cons
 }
 
 void KvCache::evict(LayerId layer, KvHead kv_head, std::int64_t slot) { impl_->evict(impl_->head(layer, kv_head), slot); }
-
-void KvCache::receive(LayerId layer, KvHead kv_head, const Inflow& inflow) { impl_->receive(impl_->head(layer, kv_head), inflow); }
 
 void KvCache::write(LayerId layer, KvHead kv_head, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values) {
   impl_->write(impl_->head(layer, kv_head), first_slot, {keys, values});
@@ -358,16 +348,6 @@ std::span<const void* const> KvCache::key_blocks(LayerId layer, KvHead kv_head) 
 
 std::span<const void* const> KvCache::value_blocks(LayerId layer, KvHead kv_head) const {
   return impl_->head(layer, kv_head).value_pointers;
-}
-
-DeviceBlocks KvCache::device_blocks(LayerId layer) const { return impl_->there().blocks_of(layer, impl_->heads_of(layer)); }
-
-DeviceNumbers KvCache::device_numbers(LayerId layer, const std::function<std::vector<std::int32_t>()>& make) const {
-  return impl_->there().numbers_of(layer, impl_->heads_of(layer), make);
-}
-
-void* KvCache::key_to_write(LayerId layer, KvHead kv_head, std::int64_t slot) {
-  return impl_->key_to_write(impl_->head(layer, kv_head), slot);
 }
 
 const SharedEntries* KvCache::shared_entries(LayerId layer, KvHead kv_head) const {
@@ -441,37 +421,63 @@ std::int64_t KvCache::bytes_allocated() const { return impl_->blocks_.bytes(); }
 std::int64_t KvCache::bytes_peak() const { return impl_->blocks_.peak_bytes(); }
 void KvCache::reset_peak() { impl_->blocks_.reset_peak(); }
 
-void KvCache::restore_layer(LayerId layer, const KvCache& earlier) {
-  require(shape().layers == earlier.shape().layers && shape().kv_heads == earlier.shape().kv_heads,
-          "KvCache::restore_layer: another cache's layer");
-  impl_->restore(layer, *earlier.impl_);
-}
-
-std::vector<SlotRows> KvCache::last_slots(LayerId layer, std::span<const std::int64_t> counts) const {
-  return impl_->last_slots(layer, counts);
-}
-
-void KvCache::write_last_slots(LayerId layer, std::span<const SlotRows> rows) { impl_->write_last_slots(layer, rows); }
-
-SlotRows KvCache::unbiased_slots(LayerId layer, KvHead kv_head, std::int64_t count) const {
-  return impl_->unbiased_slots(impl_->head(layer, kv_head), count);
-}
-
-void KvCache::write_unbiased(LayerId layer, KvHead kv_head, std::int64_t first_slot, const SlotRows& rows) {
-  impl_->write_unbiased(impl_->head(layer, kv_head), first_slot, rows);
-}
-
-UnstoredBias KvCache::unstored_bias(LayerId layer, KvHead kv_head) const { return impl_->rows_.unstored_bias(impl_->head(layer, kv_head)); }
-
-at::Tensor KvCache::keys_as_stored(LayerId layer, const at::Tensor& keys, const at::Tensor& positions) const {
-  return impl_->rows_.keys_as_stored(impl_->heads_of(layer), keys, positions);
-}
-
 LayerStates& KvCache::states() { return impl_->states_; }
 const LayerStates& KvCache::states() const { return impl_->states_; }
 
 KvCache* KvCache::sliding() { return impl_->sliding_ ? &*impl_->sliding_ : nullptr; }
 const KvCache* KvCache::sliding() const { return impl_->sliding_ ? &*impl_->sliding_ : nullptr; }
+
+void LayerSlots::restore(KvCache& cache, LayerId layer, const KvCache& earlier) {
+  require(cache.shape().layers == earlier.shape().layers && cache.shape().kv_heads == earlier.shape().kv_heads,
+          "LayerSlots::restore: another cache's layer");
+  cache.impl_->restore(layer, *earlier.impl_);
+}
+
+std::vector<SlotRows> LayerSlots::last(const KvCache& cache, LayerId layer, std::span<const std::int64_t> counts) {
+  return cache.impl_->last_slots(layer, counts);
+}
+
+void LayerSlots::write_last(KvCache& cache, LayerId layer, std::span<const SlotRows> rows) { cache.impl_->write_last_slots(layer, rows); }
+
+SlotRows StoredSlots::read(const KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t count) {
+  return cache.impl_->unbiased_slots(cache.impl_->head(layer, kv_head), count);
+}
+
+void StoredSlots::write(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t first_slot, const SlotRows& rows) {
+  cache.impl_->write_unbiased(cache.impl_->head(layer, kv_head), first_slot, rows);
+}
+
+UnstoredBias StoredSlots::bias(const KvCache& cache, LayerId layer, KvHead kv_head) {
+  return cache.impl_->rows_.unstored_bias(cache.impl_->head(layer, kv_head));
+}
+
+at::Tensor StoredSlots::keys(const KvCache& cache, LayerId layer, const at::Tensor& keys, const at::Tensor& positions) {
+  return cache.impl_->rows_.keys_as_stored(cache.impl_->heads_of(layer), keys, positions);
+}
+
+DeviceBlocks DeviceSide::blocks(const KvCache& cache, LayerId layer) {
+  return cache.impl_->there().blocks_of(layer, cache.impl_->heads_of(layer));
+}
+
+DeviceNumbers DeviceSide::numbers(const KvCache& cache, LayerId layer, const std::function<std::vector<std::int32_t>()>& make) {
+  return cache.impl_->there().numbers_of(layer, cache.impl_->heads_of(layer), make);
+}
+
+void* DeviceSide::key_to_write(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t slot) {
+  return cache.impl_->key_to_write(cache.impl_->head(layer, kv_head), slot);
+}
+
+void DeviceSide::receive(KvCache& cache, LayerId layer, KvHead kv_head, const Inflow& inflow) {
+  cache.impl_->receive(cache.impl_->head(layer, kv_head), inflow);
+}
+
+void DeviceSide::make_room(KvCache& cache) {
+  for (LayerId layer{0}; layer < cache.shape().layers; ++layer) cache.impl_->blocks_.make_room(cache.impl_->heads_of(layer), 1);
+}
+
+void DeviceSide::count_appended(KvCache& cache, std::int32_t original) {
+  for (CachedHead& head : cache.impl_->heads_) head.original.push_back(original);
+}
 
 std::int64_t bytes_beside(const KvCache& cache) {
   return cache.states().bytes() + (cache.sliding() != nullptr ? cache.sliding()->bytes_in_use() : 0);

@@ -205,32 +205,13 @@ class KvCache {
   // stored with the same bits.
   void assign(LayerId layer, KvHead kv_head, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> original);
 
-  // Evicts one slot: the last slot moves into its place (slot order is then no longer token order), O(head_dim). On a GPU this and
-  // receive() are deferred: the next read or write of a slot carries out the changes of all heads in one launch.
+  // Evicts one slot: the last slot moves into its place (slot order is then no longer token order), O(head_dim). On a GPU it is
+  // deferred: the next read or write of a slot carries out the changes of all heads in one launch.
   void evict(LayerId layer, KvHead kv_head, std::int64_t slot);
-
-  // On a GPU: merges a slot into another one of its head. Rounded once to the stored type.
-  void receive(LayerId layer, KvHead kv_head, const Inflow& inflow);
 
   // Replaces K and V of slots [first_slot, first_slot + k) of one head, as merging methods do. keys, values: [k, head_dim], any float
   // dtype.
   void write(LayerId layer, KvHead kv_head, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values);
-
-  // The last slots of every head, in slot order: contiguous copies of counts[kv_head] of them in the cache's dtype, and their replacement
-  // by as many rows as given, of any float dtype. One launch for all heads on a GPU.
-  std::vector<SlotRows> last_slots(LayerId layer, std::span<const std::int64_t> counts) const;
-  void write_last_slots(LayerId layer, std::span<const SlotRows> rows);
-
-  // The first `count` slots (all if negative) as stored: keys lack the bias where it is not stored (SlotRows::positions). For moving rows,
-  // rotating keys and saving: writing what was read changes nothing. Readers get the bias rotated to the rows' positions.
-  SlotRows unbiased_slots(LayerId layer, KvHead kv_head, std::int64_t count = -1) const;
-  void write_unbiased(LayerId layer, KvHead kv_head, std::int64_t first_slot, const SlotRows& rows);
-
-  // The bias of a cache on the CPU. Valid until the next change of the cache.
-  UnstoredBias unstored_bias(LayerId layer, KvHead kv_head) const;
-
-  // keys [kv_heads, t, head_dim], rotated to positions (int64 [axes, t]), as they read after appending them to a layer that takes_bias().
-  at::Tensor keys_as_stored(LayerId layer, const at::Tensor& keys, const at::Tensor& positions) const;
 
   // Original token index per slot, in slot order.
   std::span<const std::int32_t> original(LayerId layer, KvHead kv_head) const;
@@ -248,23 +229,6 @@ class KvCache {
   std::span<const void* const> key_blocks(LayerId layer, KvHead kv_head) const;
   std::span<const void* const> value_blocks(LayerId layer, KvHead kv_head) const;
 
-  // The same for GPU kernels (caches on a GPU); valid until the next change of this layer. Copies the pointers to the device only after a
-  // block was added or freed.
-  DeviceBlocks device_blocks(LayerId layer) const;
-
-  // On a GPU: the layer's shared-slot data for kernels, beside device_blocks(). make: called only after a table or its slots have changed;
-  // consecutively appended tokens change nothing. Forks share the values, which are copied to the device only when they differ.
-  DeviceNumbers device_numbers(LayerId layer, const std::function<std::vector<std::int32_t>()>& make) const;
-
-  // On a GPU: the address of the slot's K, for a kernel that writes it; its block has no other owner. Valid until the next change of this
-  // head.
-  void* key_to_write(LayerId layer, KvHead kv_head, std::int64_t slot);
-
-  // On a GPU, for captured steps, which write their rows themselves (append_rows()). make_room() gives every head room for one more slot in
-  // blocks of its own; count_appended() counts the slots once the rows are written.
-  void make_room();
-  void count_appended(std::int32_t original);
-
   // The head's look-up table; null if all of its slots are direct. Eviction updates the table's slot numbers; a slot's tokens must leave
   // the table before the slot is evicted. To change the table after attention has read it, call this again.
   const SharedEntries* shared_entries(LayerId layer, KvHead kv_head) const;
@@ -274,9 +238,6 @@ class KvCache {
 
   // Shares all blocks with the copy; either side copies a block before writing to it.
   KvCache fork() const;
-
-  // Restores the layer from `earlier`, a fork of this cache: shares its blocks and states again and frees what was added since.
-  void restore_layer(LayerId layer, const KvCache& earlier);
 
   // What layers without slots keep.
   LayerStates& states();
@@ -297,8 +258,57 @@ class KvCache {
   void reset_peak();
 
  private:
+  friend struct LayerSlots;
+  friend struct StoredSlots;
+  friend struct DeviceSide;
   class Impl;
   std::unique_ptr<Impl> impl_;
+};
+
+// All heads of a layer at once.
+struct LayerSlots {
+  // Contiguous copies of K and V of the last counts[kv_head] slots of every head, in slot order, in the cache's dtype, and their
+  // replacement by as many rows as given, of any float dtype; one launch for all on a GPU.
+  static std::vector<SlotRows> last(const KvCache& cache, LayerId layer, std::span<const std::int64_t> counts);
+  static void write_last(KvCache& cache, LayerId layer, std::span<const SlotRows> rows);
+
+  // Restores the layer from `earlier`, a fork of this cache: shares its blocks and states again and frees what was added since.
+  static void restore(KvCache& cache, LayerId layer, const KvCache& earlier);
+};
+
+// Slots in the form in which they are stored, where keys may lack their bias (KvShape::takes_bias()).
+struct StoredSlots {
+  // The first `count` slots (all if negative); SlotRows::positions says which keys lack the bias. For moving rows, rotating keys and
+  // saving: writing what was read changes nothing. Readers get the bias rotated to the rows' positions.
+  static SlotRows read(const KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t count = -1);
+  static void write(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t first_slot, const SlotRows& rows);
+
+  // The bias of a cache on the CPU. Valid until the next change of the cache.
+  static UnstoredBias bias(const KvCache& cache, LayerId layer, KvHead kv_head);
+
+  // keys [kv_heads, t, head_dim], rotated to positions (int64 [axes, t]), as they read after appending them to a layer that takes_bias().
+  static at::Tensor keys(const KvCache& cache, LayerId layer, const at::Tensor& keys, const at::Tensor& positions);
+};
+
+// A cache on a GPU for kernels and captured steps. Errors: kInternal for one on the CPU.
+struct DeviceSide {
+  // Block base pointers; valid until the next change of this layer. Copied to the device only after a block was added or freed.
+  static DeviceBlocks blocks(const KvCache& cache, LayerId layer);
+
+  // The layer's shared-slot data, beside blocks(). make: called only after a table or its slots have changed; consecutively appended tokens
+  // change nothing. Forks share the values, which are copied to the device only when they differ.
+  static DeviceNumbers numbers(const KvCache& cache, LayerId layer, const std::function<std::vector<std::int32_t>()>& make);
+
+  // The address of the slot's K, for a kernel that writes it; its block has no other owner. Valid until the next change of this head.
+  static void* key_to_write(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t slot);
+
+  // Merges a slot into another one of its head, deferred as evict() is. Rounded once to the stored type.
+  static void receive(KvCache& cache, LayerId layer, KvHead kv_head, const Inflow& inflow);
+
+  // Captured steps write their rows themselves (append_rows()). make_room() gives every head room for one more slot in blocks of its own;
+  // count_appended() counts the slots once the rows are written.
+  static void make_room(KvCache& cache);
+  static void count_appended(KvCache& cache, std::int32_t original);
 };
 
 // Appends rows of K and V [kv_heads, t, head_dim] to every head in GPU memory; the blocks exist and have no other owner.

@@ -195,7 +195,7 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, Layer
   c10::SmallVector<BiasProducts, 16> biases;
   for (KvHead head{0}; head < shape.kv_heads && narrow; ++head) {
     const std::span queries(query_data + head * group * head_dim, static_cast<std::size_t>(group * head_dim));
-    biases.push_back(multiply_bias(queries, cache.unstored_bias(layer, head), head_dim, bias_query + head * group * bias_row));
+    biases.push_back(multiply_bias(queries, StoredSlots::bias(cache, layer, head), head_dim, bias_query + head * group * bias_row));
   }
 
   std::vector<std::vector<float>> probabilities;

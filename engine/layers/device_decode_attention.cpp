@@ -51,7 +51,7 @@ Attended attend(const at::Tensor& query, const KvShape& shape, const DeviceSlots
 
 DeviceSlots device_slots(const KvCache& cache, LayerId layer) {
   DeviceSlots slots;
-  slots.blocks = cache.device_blocks(layer);
+  slots.blocks = DeviceSide::blocks(cache, layer);
   for (KvHead head{0}; head < cache.shape().kv_heads; ++head) slots.of_heads.push_back(static_cast<std::int32_t>(cache.slots(layer, head)));
   return slots;
 }

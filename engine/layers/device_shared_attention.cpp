@@ -109,12 +109,12 @@ at::Tensor device_shared_attention(const at::Tensor& query, const KvCache& cache
                                    DeviceProbabilities* probabilities) {
   const KvShape& shape = cache.shape();
   require(query.device() == shape.device, "decode attention: query and cache lie on different devices");
-  const SharedTables tables(cache.device_numbers(layer, [&] { return SharedTables::made_of(cache, layer); }), shape.kv_heads);
+  const SharedTables tables(DeviceSide::numbers(cache, layer, [&] { return SharedTables::made_of(cache, layer); }), shape.kv_heads);
   std::vector<std::int32_t> slots;
   for (KvHead head{0}; head < shape.kv_heads; ++head) slots.push_back(static_cast<std::int32_t>(cache.slots(layer, head)));
   const at::Tensor typed = query.to(shape.dtype).contiguous();
   const at::Tensor output = at::empty_like(typed);
-  const DeviceBlocks blocks = cache.device_blocks(layer);
+  const DeviceBlocks blocks = DeviceSide::blocks(cache, layer);
 
   kernels::CudaSharedAttentionArgs args;
   args.query = typed.const_data_ptr();

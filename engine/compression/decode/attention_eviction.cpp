@@ -186,7 +186,7 @@ void AttentionEviction::merge(KvCache& cache, const Leaving& leaving, double thr
   if (merging.flows.empty()) return;
   if (!cache.shape().device.is_cpu()) {
     if (const std::optional<std::vector<Inflow>> inflows = single_inflows(merging, about.slot)) {
-      for (const Inflow& inflow : *inflows) cache.receive(layer, head, inflow);
+      for (const Inflow& inflow : *inflows) DeviceSide::receive(cache, layer, head, inflow);
       return;
     }
   }

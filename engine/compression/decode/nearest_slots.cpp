@@ -76,7 +76,7 @@ at::Tensor questions_on_device(const KvCache& cache, std::span<const LeavingSlot
   std::size_t behind = leaving.size() * kAskedWords;
   for (std::size_t i = 0; i < leaving.size(); ++i) {
     const LeavingSlotOf& one = leaving[i];
-    const DeviceBlocks blocks = cache.device_blocks(one.layer);
+    const DeviceBlocks blocks = DeviceSide::blocks(cache, one.layer);
     kernels::SimilarAsked asked;
     asked.key_blocks = blocks.key_blocks + one.head * blocks.stride;
     if (likeness == SlotLikeness::kKeysAndValues) asked.value_blocks = blocks.value_blocks + one.head * blocks.stride;

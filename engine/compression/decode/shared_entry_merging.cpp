@@ -198,7 +198,8 @@ void SharedEntryMerging::merge(KvCache& cache, const Least& least, const MergePa
       cache.write(layer, kv_head, similar.into, mean(key, into_key), mean(value, into_value));
     } else {
       const auto weight = static_cast<float>(share);
-      cache.receive(layer, kv_head, {.from = from, .into = similar.into, .own = static_cast<float>(1.0 - share), .weight = weight});
+      DeviceSide::receive(cache, layer, kv_head,
+                          {.from = from, .into = similar.into, .own = static_cast<float>(1.0 - share), .weight = weight});
     }
   }
   cache.shared_entries(layer, kv_head)->rename(from, flows ? similar.into : SharedEntries::kZero);

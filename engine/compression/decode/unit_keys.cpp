@@ -33,7 +33,7 @@ at::Tensor unit_keys_on_device(KvCache& cache, std::span<const OwnSlotOf> slots,
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const OwnSlotOf& one = slots[i];
     kernels::UnitKey key;
-    key.key = cache.key_to_write(one.layer, one.head, one.slot);
+    key.key = DeviceSide::key_to_write(cache, one.layer, one.head, one.slot);
     key.rotation = -static_cast<float>(one.original);
     std::memcpy(words.data() + i * kKeyWords, &key, sizeof key);
   }

@@ -72,7 +72,7 @@ void add_slots(NamedTensors& tensors, const std::string& name, const KvCache& ca
     std::vector<std::int32_t> originals;
     std::vector<std::int64_t> slots;
     for (KvHead head{0}; head < cache.shape().kv_heads; ++head) {
-      const SlotRows rows = cache.unbiased_slots(layer, head);
+      const SlotRows rows = StoredSlots::read(cache, layer, head);
       keys.push_back(rows.keys);
       values.push_back(rows.values);
       if (rows.positions.defined()) rotated_by.push_back(rows.positions);
@@ -174,8 +174,8 @@ class Reader {
         cache.assign(layer, head, keys.narrow(0, first, count), values.narrow(0, first, count),
                      std::span(originals).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)));
         if (rotated_by.defined()) {
-          cache.write_unbiased(layer, head, 0,
-                               {keys.narrow(0, first, count), values.narrow(0, first, count), rotated_by.narrow(1, first, count)});
+          StoredSlots::write(cache, layer, head, 0,
+                             {keys.narrow(0, first, count), values.narrow(0, first, count), rotated_by.narrow(1, first, count)});
         }
         first += count;
       }

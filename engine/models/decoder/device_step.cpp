@@ -113,7 +113,7 @@ std::optional<std::vector<std::int64_t>> DeviceStep::further_slots(const KvCache
   bool holds = true;
   for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
     const DeviceSlots& captured = captured_->inputs.layers[layer];
-    const DeviceBlocks blocks = cache.device_blocks(layer);
+    const DeviceBlocks blocks = DeviceSide::blocks(cache, layer);
     const std::int64_t more = cache.slots(layer, KvHead(0)) - captured.of_heads.front();
     holds = holds && blocks.key_blocks == captured.blocks.key_blocks && blocks.stride == captured.blocks.stride && more >= 0 &&
             more <= captured.most_further;
@@ -154,7 +154,7 @@ std::optional<DeviceStep::Shown> DeviceStep::replay(const NextToken& token, KvCa
     captured_.reset();
     return std::nullopt;
   }
-  cache.make_room();
+  DeviceSide::make_room(cache);
   std::optional<std::vector<std::int64_t>> further = further_slots(cache, rows);
   if (!further) {
     capture(cache, rows);
@@ -168,7 +168,7 @@ std::optional<DeviceStep::Shown> DeviceStep::replay(const NextToken& token, KvCa
     if (captured_->failure) std::rethrow_exception(captured_->failure);
     require_launched(static_cast<int>(kernels::LaunchStatus::kDeviceError), "a decode step");
   }
-  cache.count_appended(token.original);
+  DeviceSide::count_appended(cache, token.original);
   Shown shown = captured_->shown;
   shown.logits = shown.logits.clone();  // the next replay writes there
   for (std::size_t layer = 0; layer < shown.probabilities.size(); ++layer) {
@@ -180,11 +180,11 @@ std::optional<DeviceStep::Shown> DeviceStep::replay(const NextToken& token, KvCa
 DeviceStep::Result DeviceStep::run(const NextToken& token, KvCache& cache, Rows rows) {
   std::optional<Shown> shown = replay(token, cache, rows);
   if (!shown) {
-    cache.make_room();
+    DeviceSide::make_room(cache);
     const auto number = inputs_.options();  // made where it is used: a copy would wait for the device
     const Inputs inputs =
         inputs_of({at::full({1}, token.id, number), at::full({1, 1}, token.position, number), token.original}, cache, rows);
-    cache.count_appended(token.original);
+    DeviceSide::count_appended(cache, token.original);
     shown = launch(inputs, &cache);
   }
   std::vector<std::vector<std::vector<float>>> probabilities = on_host(shown->probabilities);

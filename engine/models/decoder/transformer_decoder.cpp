@@ -317,7 +317,8 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
     value.narrow(1, first, count).copy_(qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1));
     // Attention and whoever watches it see what every later row will see.
     if (takes_bias) {
-      key.narrow(1, first, count).copy_(cache.keys_as_stored(layer, rotated.narrow(1, first, count), positions.narrow(1, first, count)));
+      key.narrow(1, first, count)
+          .copy_(StoredSlots::keys(cache, layer, rotated.narrow(1, first, count), positions.narrow(1, first, count)));
     } else {
       round_as_stored(key.narrow(1, first, count), cache.shape().storage);
     }

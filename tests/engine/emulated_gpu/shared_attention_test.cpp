@@ -153,8 +153,8 @@ TEST_F(SharedSlotsOnEmulatedGpu, AreThoseOfARestoredLayer) {
   mask_first(forks, 90);
   expect_equal(caches, query());
   expect_equal(forks, query());
-  caches.cpu.restore_layer(kLayer, forks.cpu);
-  caches.gpu.restore_layer(kLayer, forks.gpu);
+  LayerSlots::restore(caches.cpu, kLayer, forks.cpu);
+  LayerSlots::restore(caches.gpu, kLayer, forks.gpu);
   expect_equal(caches, query());
 }
 

@@ -177,7 +177,7 @@ TEST_F(SharedMergingOnEmulatedGpu, AreOneWaitHoweverManyHeadsThereAre) {
       const std::vector<DecodeRow> rows = attention(gpu.cache);
       cost = cost_of([&] {
         gpu.policy.after_layers(gpu.cache, LayerId(0), rows, state);
-        gpu.cache.device_blocks(LayerId(0));  // carries out what is noted
+        DeviceSide::blocks(gpu.cache, LayerId(0));  // carries out what is noted
       });
       ASSERT_LE(cost.waits, 1) << "token " << token;
       ASSERT_LE(cost.copies_to_host, 1) << "token " << token;

@@ -41,7 +41,7 @@ TEST(KeyBias, IsTakenFromARowAndAddedAgain) {
   EXPECT_TRUE(at::allclose(cache.gather_keys(LayerId(0), KvHead(0)), key[0], 0.0, 1e-3));
   EXPECT_TRUE(at::allclose(cache.row_views(LayerId(0), KvHead(0), 0).first, key[0][0], 0.0, 1e-3));
   EXPECT_TRUE(at::allclose(cache.block_view(LayerId(0), KvHead(0), KvPart::kKeys, 0), key[0], 0.0, 1e-3));
-  const SlotRows stored = cache.unbiased_slots(LayerId(0), KvHead(0));
+  const SlotRows stored = StoredSlots::read(cache, LayerId(0), KvHead(0));
   EXPECT_TRUE(at::equal(stored.keys[0], at::tensor({127.0F, 40.0F}))) << stored.keys;
   EXPECT_EQ(stored.positions.item<std::int64_t>(), 1);
 }
@@ -56,7 +56,7 @@ TEST(KeyBias, StaysWithAKeyThatGainsNothing) {
   cache.append(LayerId(0), biased, plain, counted(1, 1));
   cache.append(LayerId(0), biased, plain, counted(2, 1), positions_of(3, 1));
   cache.append(LayerId(0), biased, plain, counted(3, 1), at::full({1, 1}, -7, at::kLong));
-  EXPECT_TRUE(at::equal(cache.unbiased_slots(LayerId(0), KvHead(1)).positions, at::tensor({-1, -1, 3, -1}, at::kLong).unsqueeze(0)));
+  EXPECT_TRUE(at::equal(StoredSlots::read(cache, LayerId(0), KvHead(1)).positions, at::tensor({-1, -1, 3, -1}, at::kLong).unsqueeze(0)));
   EXPECT_TRUE(at::allclose(cache.gather_keys(LayerId(0), KvHead(1), 1), plain[1], 0.0, 1e-3));
 }
 
@@ -68,7 +68,7 @@ TEST(KeyBias, RoundsAKeyAsIfItHadNone) {
   const at::Tensor positions = positions_of(40, 150);
   const at::Tensor biased = with_bias(keys, *shape.key_bias, positions);
   cache.append(LayerId(1), biased, at::randn({kBiasedHeads, 150, kBiasedDim}), counted(0, 150), positions);
-  const at::Tensor read = cache.keys_as_stored(LayerId(1), biased, positions);
+  const at::Tensor read = StoredSlots::keys(cache, LayerId(1), biased, positions);
   for (KvHead head{0}; head < kBiasedHeads; ++head) {
     const at::Tensor off = (cache.gather_keys(LayerId(1), head) - biased[head]).abs();
     EXPECT_LT(off.max().item<double>(), 0.6 * keys.abs().max().item<double>() / 127.0) << "with one scale for the bias it is 1.2";
@@ -111,18 +111,18 @@ TEST(KeyBias, FollowsItsRowWhereverItGoes) {
         caches.push_back(std::move(copy));
       } else if (action == 3) {
         // Slots in another order, as take_retained() puts them.
-        SlotRows rows = cache.unbiased_slots(LayerId(0), head);
+        SlotRows rows = StoredSlots::read(cache, LayerId(0), head);
         const auto original = cache.original(LayerId(0), head);
         const std::vector<std::int32_t> reversed(original.rbegin(), original.rend());
         rows = {rows.keys.flip({0}), rows.values.flip({0}), rows.positions.flip({1})};
         cache.assign(LayerId(0), head, rows.keys, rows.values, reversed);
-        cache.write_unbiased(LayerId(0), head, 0, rows);
+        StoredSlots::write(cache, LayerId(0), head, 0, rows);
       } else {
         const std::int64_t count = pick(0, 3) == 0 ? pick(1, 100) : 1;
         const at::Tensor positions = positions_of(3 * next, count);
         const at::Tensor keys = with_bias(at::randn({kBiasedHeads, count, kBiasedDim}), *shape.key_bias, positions);
         cache.append(LayerId(0), keys, keys, counted(next, count), positions);
-        const at::Tensor read = cache.keys_as_stored(LayerId(0), keys, positions);
+        const at::Tensor read = StoredSlots::keys(cache, LayerId(0), keys, positions);
         for (std::int64_t i = 0; i < count; ++i) written[static_cast<std::int32_t>(next + i)] = read.select(1, i);
         next += count;
       }
@@ -150,10 +150,10 @@ TEST(KeyBias, IsTakenFromMergedKeysToo) {
   cache.append(LayerId(0), with_bias(keys, *shape.key_bias, positions), keys, counted(0, 70), positions);
   const KvCache before = cache.fork();
   const std::vector<std::int64_t> counts(kBiasedHeads, 70);
-  std::vector<SlotRows> rows = cache.last_slots(LayerId(0), counts);
+  std::vector<SlotRows> rows = LayerSlots::last(cache, LayerId(0), counts);
   const at::Tensor mean = (rows[0].keys[3] + rows[0].keys[4]) / 2.0;
   rows[0].keys[3].copy_(mean);
-  cache.write_last_slots(LayerId(0), rows);
+  LayerSlots::write_last(cache, LayerId(0), rows);
   const at::Tensor read = cache.gather_keys(LayerId(0), KvHead(0));
   EXPECT_LT((read[3] - mean).abs().max().item<double>(), 0.02);
   const at::Tensor others = before.gather_keys(LayerId(0), KvHead(0));

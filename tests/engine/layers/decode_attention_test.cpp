@@ -147,7 +147,7 @@ TEST_F(DecodeAttention, KeysWithoutTheirBiasAreReadAsIfTheyHadIt) {
     const at::Tensor positions = at::arange(7, 7 + slots, at::kLong).unsqueeze(0);
     const at::Tensor keys = testing::with_bias(at::randn({2, slots, 64}), *shape.key_bias, positions);
     cache.append(LayerId(0), keys, at::randn({2, slots, 64}), original, positions);
-    EXPECT_GE(cache.unbiased_slots(LayerId(0), KvHead(1)).positions.min().item<std::int64_t>(), 7) << "all without";
+    EXPECT_GE(StoredSlots::read(cache, LayerId(0), KvHead(1)).positions.min().item<std::int64_t>(), 7) << "all without";
     at::set_num_threads(slots > 200 ? 4 : 1);
     expect_equals_dense(cache, at::randn({6, 64}) / 16.0, 2e-4);  // logits of hundreds in fp32
   }
