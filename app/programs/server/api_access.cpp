@@ -14,7 +14,7 @@ std::string lowered(std::string text) {
 }
 
 // "Localhost:8642" -> "localhost", "[::1]:8642" -> "[::1]"; empty: no host and port.
-std::string nameOf(const std::string& host) {
+std::string hostNameOf(const std::string& host) {
   const std::size_t closing = host.find(']');
   const std::size_t colon = std::min(host.find(':', closing == std::string::npos ? 0 : closing), host.size());
   if (host.find_first_not_of("0123456789", std::min(colon + 1, host.size())) != std::string::npos) return {};
@@ -22,7 +22,7 @@ std::string nameOf(const std::string& host) {
 }
 
 bool isThisMachine(const std::string& host) {
-  const std::string name = nameOf(host);
+  const std::string name = hostNameOf(host);
   return name == "localhost" || name == "[::1]" || name == "127.0.0.1";
 }
 

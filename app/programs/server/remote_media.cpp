@@ -47,7 +47,7 @@ QUrl checkedUrl(const std::string& text, const std::string& param) {
 }
 
 // To the address, in the name of the host.
-QNetworkRequest requestOf(const QUrl& url, const std::string& address) {
+QNetworkRequest fetchOf(const QUrl& url, const std::string& address) {
   QUrl direct = url;
   direct.setHost(QString::fromStdString(address));
   direct.setFragment({});
@@ -69,7 +69,7 @@ std::vector<std::uint8_t> RemoteMedia::fetch(const std::string& text, const std:
   const std::string address = publicAddressOf(url, param, m_limits);
   QNetworkAccessManager manager;
   manager.setProxy(QNetworkProxy::NoProxy);
-  const std::unique_ptr<QNetworkReply> reply(manager.get(requestOf(url, address)));
+  const std::unique_ptr<QNetworkReply> reply(manager.get(fetchOf(url, address)));
   std::vector<std::uint8_t> bytes;
   const auto take = [&](std::string_view piece) {
     m_bytes += std::ssize(piece);

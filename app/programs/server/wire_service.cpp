@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 constexpr ConversationId kFirstWireConversation = (ConversationId{1} << 62) + (ConversationId{1} << 61);
 constexpr std::size_t kMostConversations = 64;
 constexpr std::size_t kMostRequestBytes = std::size_t{16} << 20;
-constexpr int kMostFrames = 100'000;
+constexpr int kMostWireFrames = 100'000;
 constexpr int kAliveMs = 5'000;
 
 // The requests that a client may make. Those that name a file to write or to read here are not among them, nor those that load another
@@ -59,7 +59,7 @@ std::int64_t numberIn(const HttpRequest& request, const char* name) {
 
 void requireSizes(const MediaRequest& media) {
   const FramePlan& plan = media.plan;
-  if (plan.frame_count > kMostFrames || plan.max_frames > kMostFrames) throw ApiRefusal(400, "too many frames", "plan");
+  if (plan.frame_count > kMostWireFrames || plan.max_frames > kMostWireFrames) throw ApiRefusal(400, "too many frames", "plan");
 }
 
 Turn* turnIn(RequestBody& body) {
