@@ -9,7 +9,6 @@
 #include "ui/chat_view/message_geometry.h"
 #include "ui/chat_view/message_note.h"
 #include "ui/chat_view/message_rows.h"
-#include "ui/chat_view/thought_words.h"
 
 namespace winnow::ui {
 namespace {

@@ -1,7 +1,7 @@
-// Why an answer is not whole, or not to be relied on, in a sentence, and the way on from there; of a question, what was noticed of its
-// media.
+// The lines beside a message's text. Of an answer: why it is not whole, or not to be relied on, with the way on from there, and the line of
+// its thought. Of a question: what was noticed of its media.
 //
-// Used by the transcript for what it draws and for what it tells screen readers. UI thread only (translations).
+// Used by the transcript for what it draws, for its menu and for what it tells screen readers. UI thread only (translations).
 #pragma once
 
 #include <optional>
@@ -23,5 +23,16 @@ std::optional<WayOn> wayOn(const MessageContent& content);
 
 // An error card's advice; there is an error.
 QString remedyOf(const MessageContent& content);
+
+// The line under which a thought is folded, and the one that is shown of it while it is written.
+
+// It is being written, and no word of the answer is yet.
+bool thinks(const MessageContent& content);
+
+// "Thinking… 12 s", "Thought for 12.0 s · 240 tokens", or "Thought" where its figures are not known.
+QString thoughtLine(const MessageContent& content);
+
+// Its present thought: the last line of a thought that is being written; else empty.
+QString lastThought(const MessageContent& content);
 
 }  // namespace winnow::ui

@@ -6,7 +6,6 @@
 
 #include "app/words/error_text.h"
 #include "ui/chat_view/message_note.h"
-#include "ui/chat_view/thought_words.h"
 #include "ui/chat_view/transcript_view.h"
 
 namespace winnow::ui {

@@ -10,7 +10,6 @@
 #include "ui/chat_view/message_geometry.h"
 #include "ui/chat_view/message_note.h"
 #include "ui/chat_view/metric_chips.h"
-#include "ui/chat_view/thought_words.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 

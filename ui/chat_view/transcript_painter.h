@@ -7,12 +7,11 @@
 #include <QRectF>
 #include <optional>
 
-#include "ui/chat_view/mark_walk.h"
-#include "ui/chat_view/openable_walk.h"
 #include "ui/chat_view/transcript_find.h"
 #include "ui/chat_view/transcript_hits.h"
 #include "ui/chat_view/transcript_layout.h"
 #include "ui/chat_view/transcript_selection.h"
+#include "ui/chat_view/transcript_walks.h"
 
 class QPainter;
 

@@ -20,7 +20,7 @@
 #include <memory>
 
 #include "app/words/error_text.h"
-#include "ui/chat_view/thought_words.h"
+#include "ui/chat_view/message_note.h"
 #include "ui/chat_view/transcript_accessible.h"
 #include "ui/chat_view/transcript_menu.h"
 #include "ui/chat_view/transcript_painter.h"

@@ -13,12 +13,11 @@
 #include <optional>
 #include <vector>
 
-#include "ui/chat_view/mark_walk.h"
-#include "ui/chat_view/openable_walk.h"
 #include "ui/chat_view/transcript_find.h"
 #include "ui/chat_view/transcript_hits.h"
 #include "ui/chat_view/transcript_layout.h"
 #include "ui/chat_view/transcript_selection.h"
+#include "ui/chat_view/transcript_walks.h"
 
 class QPushButton;
 

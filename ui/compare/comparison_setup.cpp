@@ -19,9 +19,9 @@
 #include "ui/recipes/method_picker.h"
 #include "ui/recipes/recipe_editor.h"
 #include "ui/recipes/recipe_words.h"
+#include "ui/theme/dialog_page.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
-#include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {

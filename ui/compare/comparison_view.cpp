@@ -21,9 +21,9 @@
 #include "engine/metrics/kept_figures.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/compare/column_view.h"
+#include "ui/theme/dialog_page.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
-#include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {

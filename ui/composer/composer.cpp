@@ -21,7 +21,7 @@
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
 #include "ui/composer/paste_offer.h"
-#include "ui/composer/pasted_files.h"
+#include "ui/composer/prompt_edit.h"
 #include "ui/theme/file_dialog.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"

@@ -5,12 +5,26 @@
 #include <QDialog>
 #include <QList>
 #include <QPushButton>
+#include <QString>
 #include <vector>
 
 #include "app/chats/chat/conversation.h"
-#include "ui/composer/description_words.h"
+#include "engine/messages/events.h"
 
 namespace winnow::ui {
+
+// The model's description of media for itself, as sentences with the frames that they are about.
+//
+// Pure; any thread.
+struct DescribedSentence {
+  QString text;
+  int media = -1;  // that most of its words are about; -1: none
+  int frame = -1;  // of a video
+};
+
+// Cut after full stops, question and exclamation marks, line ends, and commas, semicolons and colons: an enumeration has a frame for each
+// of its things.
+QList<DescribedSentence> sentencesOf(const Description& description);
 
 // A medium that was described: what the viewer needs to show a frame of it.
 struct DescribedMedium {

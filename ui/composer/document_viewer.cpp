@@ -16,9 +16,8 @@
 #include "app/words/attached_words.h"
 #include "app/words/display_text.h"
 #include "app/words/error_text.h"
-#include "ui/composer/changed_file_note.h"
 #include "ui/composer/frame_pins.h"
-#include "ui/composer/pin_button.h"
+#include "ui/composer/viewer_parts.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {

@@ -1,16 +1,23 @@
 #include "ui/composer/prompt_edit.h"
 
+#include <QFile>
 #include <QKeyEvent>
 #include <QMimeData>
 #include <QScrollBar>
 #include <QTextBlock>
 #include <QTextLayout>
 #include <algorithm>
+#include <string>
 
-#include "ui/composer/pasted_files.h"
+#include "app/media/files/typed_path.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
+namespace {
+
+constexpr qsizetype kMostText = qsizetype{64} * 1024;  // of addresses; anything longer is a text
+
+}  // namespace
 
 PromptEdit::PromptEdit(QWidget* parent) : QPlainTextEdit(parent) {
   setFrameShape(QFrame::NoFrame);
@@ -128,6 +135,16 @@ void PromptEdit::pasteText(const QString& text) {
   pasted.setPosition(from);
   pasted.setPosition(to, QTextCursor::KeepAnchor);
   Q_EMIT textPasted(pasted);
+}
+
+QList<QUrl> pastedUrls(const QMimeData& mime) {
+  if (mime.hasUrls() || !mime.hasText()) return mime.urls();
+  const QString text = mime.text();
+  QList<QUrl> urls;
+  if (text.size() > kMostText) return urls;
+  for (const std::string& path : app::fileAddresses(text.toStdString()))
+    urls.push_back(QUrl::fromLocalFile(QFile::decodeName(path.c_str())));
+  return urls;
 }
 
 }  // namespace winnow::ui

@@ -5,6 +5,7 @@
 
 #include <QImage>
 #include <QList>
+#include <QMimeData>
 #include <QPlainTextEdit>
 #include <QTextCursor>
 #include <QUrl>
@@ -45,5 +46,11 @@ class PromptEdit : public QPlainTextEdit {
   EnterKey m_enterKey = EnterKey::kSends;
   int m_maximumLines = 8;
 };
+
+// The files that a drop or a paste is about.
+
+// Its addresses; where it has none, those of a text that is nothing but file:// addresses of files that are there, as some programs copy
+// them.
+QList<QUrl> pastedUrls(const QMimeData& mime);
 
 }  // namespace winnow::ui

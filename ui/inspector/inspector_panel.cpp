@@ -23,8 +23,8 @@
 #include "ui/models/timeline_table_model.h"
 #include "ui/recipes/method_texts.h"
 #include "ui/recipes/recipe_words.h"
+#include "ui/theme/dialog_page.h"
 #include "ui/theme/icons.h"
-#include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {

@@ -2,7 +2,7 @@
 //
 // Custom painted from KeptMapModel, whose selection it shows and moves: click or arrow keys; Page Up and Page Down step layers, Home and
 // End go to the first and last part. Numbers stand in the cells where there is room, in a tooltip otherwise. The table twin is
-// kept_table_model.h. UI thread only.
+// kept_map_model.h. UI thread only.
 #pragma once
 
 #include <QWidget>

@@ -12,7 +12,7 @@
 #include "ui/model_library/card_list.h"
 #include "ui/model_library/get_page.h"
 #include "ui/model_library/here_page.h"
-#include "ui/theme/scrolling.h"
+#include "ui/theme/dialog_page.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {

@@ -11,7 +11,7 @@
 
 #include "app/ground/recipes/recipe_json.h"
 #include "engine/recipes/method_info.h"
-#include "ui/recipes/method_groups.h"
+#include "ui/recipes/method_texts.h"
 
 namespace winnow::ui {
 

@@ -20,14 +20,12 @@
 #include <limits>
 
 #include "app/words/display_text.h"
-#include "ui/recipes/method_groups.h"
 #include "ui/recipes/method_texts.h"
 #include "ui/recipes/option_field.h"
 #include "ui/recipes/recipe_words.h"
+#include "ui/theme/dialog_page.h"
 #include "ui/theme/file_dialog.h"
-#include "ui/theme/form.h"
 #include "ui/theme/icons.h"
-#include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {

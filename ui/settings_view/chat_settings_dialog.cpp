@@ -8,9 +8,7 @@
 #include <algorithm>
 
 #include "ui/settings_view/sampling_form.h"
-#include "ui/settings_view/sampling_words.h"
-#include "ui/theme/form.h"
-#include "ui/theme/scrolling.h"
+#include "ui/theme/dialog_page.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {

@@ -1,10 +1,11 @@
 // How answers are drawn as rows of a form: temperature, top-k, top-p, min-p, repetition penalty, seed, longest answer, and whether and how
-// long the model thinks first.
+// long the model thinks first; and the chosen ones in words.
 //
 // Used by the settings (the defaults) and by the settings of a chat, which marks what differs from them. UI thread only.
 #pragma once
 
 #include <QObject>
+#include <QStringList>
 #include <array>
 
 #include "engine/sampling/sampling.h"
@@ -59,5 +60,10 @@ class SamplingForm : public QObject {
   std::array<QLabel*, 8> m_labels{};    // in the order of visit_choices()
   std::size_t m_rows = 0;
 };
+
+// The chosen sampling settings in words: "temperature 0.7", "at most 512 tokens".
+QStringList samplingWords(const SamplingChoice& choice);
+// 0.7, not 0.700.
+QString plainNumber(double value);
 
 }  // namespace winnow::ui

@@ -18,8 +18,7 @@
 #include "engine/recipes/method_info.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/settings_view/sampling_form.h"
-#include "ui/theme/form.h"
-#include "ui/theme/scrolling.h"
+#include "ui/theme/dialog_page.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {

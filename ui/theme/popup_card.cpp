@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ui/theme/scrolling.h"
+#include "ui/theme/dialog_page.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {

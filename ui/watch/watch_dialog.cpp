@@ -17,9 +17,8 @@
 
 #include "app/words/display_text.h"
 #include "app/words/format_text.h"
+#include "ui/theme/dialog_page.h"
 #include "ui/theme/file_dialog.h"
-#include "ui/theme/form.h"
-#include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {

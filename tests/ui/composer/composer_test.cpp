@@ -21,7 +21,7 @@
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
 #include "ui/composer/paste_offer.h"
-#include "ui/composer/pin_button.h"
+#include "ui/composer/viewer_parts.h"
 
 namespace winnow::ui {
 namespace {

@@ -8,7 +8,7 @@
 #include "ui/composer/document_viewer.h"
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/frame_viewer.h"
-#include "ui/composer/pin_button.h"
+#include "ui/composer/viewer_parts.h"
 
 namespace winnow::test {
 namespace {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "app/words/format_text.h"
-#include "ui/kept_map/kept_table_model.h"
 #include "ui/models/layer_table_model.h"
 
 namespace winnow::ui {

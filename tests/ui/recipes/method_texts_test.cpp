@@ -10,7 +10,6 @@
 #include "engine/recipes/method_info.h"
 #include "tests/support/source_folder.h"
 #include "ui/recipes/method_cards.h"
-#include "ui/recipes/method_groups.h"
 #include "ui/recipes/recipe_words.h"
 
 namespace winnow::ui {

@@ -9,11 +9,11 @@
 #include "ui/chat_view/message_geometry.h"
 #include "ui/chat_view/message_note.h"
 #include "ui/composer/attachment_card.h"
-#include "ui/composer/changed_file_note.h"
 #include "ui/composer/document_viewer.h"
 #include "ui/composer/drop_mark.h"
 #include "ui/composer/encoding_choice.h"
 #include "ui/composer/frame_viewer.h"
+#include "ui/composer/viewer_parts.h"
 
 namespace winnow::test {
 namespace {

@@ -19,7 +19,7 @@
 #include "ui/composer/frame_strip.h"
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
-#include "ui/composer/pin_button.h"
+#include "ui/composer/viewer_parts.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/shell/chat/conversation_sidebar.h"
 #include "ui/shell/ground/notice_bar.h"

@@ -5,7 +5,7 @@
 #include "app/chats/chat/chat_export.h"
 #include "app/words/error_text.h"
 #include "tests/ui/support/window_fixture.h"
-#include "ui/chat_view/thought_words.h"
+#include "ui/chat_view/message_note.h"
 #include "ui/shell/chat/export_chat.h"
 
 namespace winnow::test {

@@ -10,8 +10,8 @@
 
 #include "app/words/format_text.h"
 #include "ui/models/conversation_list_model.h"
+#include "ui/theme/dialog_page.h"
 #include "ui/theme/elided_label.h"
-#include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {

@@ -7,7 +7,7 @@
 #include "app/engine/host/turn_builder.h"
 #include "app/words/error_text.h"
 #include "engine/metrics/continued_figures.h"
-#include "ui/composer/description_words.h"
+#include "ui/composer/description_dialog.h"
 #include "ui/recipes/later_questions.h"
 #include "ui/shell/chat/chat_list.h"
 #include "ui/shell/chat/open_chat.h"

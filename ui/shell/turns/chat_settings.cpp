@@ -5,7 +5,6 @@
 #include "ui/composer/chat_settings_button.h"
 #include "ui/settings_view/chat_settings_dialog.h"
 #include "ui/settings_view/sampling_form.h"
-#include "ui/settings_view/sampling_words.h"
 #include "ui/shell/turns/chat_session.h"
 
 namespace winnow::ui {

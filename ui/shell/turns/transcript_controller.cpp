@@ -1,8 +1,15 @@
 #include "ui/shell/turns/transcript_controller.h"
 
+#include <QApplication>
+#include <QClipboard>
+#include <QCoreApplication>
+#include <QDesktopServices>
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QUrl>
 
 #include "app/words/attached_words.h"
 #include "app/words/display_text.h"
@@ -11,7 +18,6 @@
 #include "ui/composer/document_viewer.h"
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/frame_viewer.h"
-#include "ui/shell/ground/link_question.h"
 #include "ui/shell/ground/window_services.h"
 #include "ui/shell/turns/chat_session.h"
 #include "ui/shell/turns/comparison_controller.h"
@@ -19,8 +25,31 @@
 
 namespace winnow::ui {
 namespace {
-constexpr int kQuietMs = 400;
+
+QString linkWords(const char* text) { return QCoreApplication::translate("winnow::ui::LinkQuestion", text); }
+
+// Asks before a link of an answer leaves the program: the address is shown as it really is.
+void askToOpenLink(QWidget* window, const QUrl& url) {
+  auto* box =
+      new QMessageBox(QMessageBox::Question, linkWords("Open a link?"),
+                      linkWords("The answer contains this link. Your browser will open this address:"), QMessageBox::NoButton, window);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->setTextFormat(Qt::PlainText);
+  // ASCII form: look-alike letters of other alphabets become visible.
+  box->setInformativeText(QString::fromLatin1(url.toEncoded()));
+  QPushButton* open = box->addButton(linkWords("Open in browser"), QMessageBox::AcceptRole);
+  QPushButton* copy = box->addButton(linkWords("Copy address"), QMessageBox::ActionRole);
+  box->setDefaultButton(box->addButton(QMessageBox::Cancel));
+  QObject::connect(box, &QMessageBox::buttonClicked, box, [open, copy, url](QAbstractButton* clicked) {
+    if (clicked == open) QDesktopServices::openUrl(url);
+    if (clicked == copy) QApplication::clipboard()->setText(url.toString(QUrl::FullyEncoded));
+  });
+  box->open();
 }
+
+constexpr int kQuietMs = 400;
+
+}  // namespace
 
 TranscriptController::TranscriptController(const WindowServices& services, ChatSession& session, const ComparisonController& comparison,
                                            TranscriptView& view, QObject* parent)

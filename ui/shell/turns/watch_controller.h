@@ -13,7 +13,7 @@
 
 #include "app/engine/host/engine_host.h"
 #include "app/media/live/live_watch.h"
-#include "ui/shell/chat/watched_source.h"
+#include "ui/shell/chat/question_subject.h"
 #include "ui/watch/watch_bar.h"
 
 namespace winnow::ui {

@@ -8,7 +8,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "ui/theme/scrolling.h"
+#include "ui/theme/dialog_page.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {

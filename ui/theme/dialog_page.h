@@ -1,12 +1,24 @@
-// A page that scrolls where it does not fit. UI thread only.
+// The page of a dialog: a form whose long rows wrap and whose fields grow, and a page that scrolls where it does not fit. UI thread only.
 #pragma once
 
 #include <QApplication>
+#include <QFormLayout>
 #include <QScrollArea>
 
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
+
+// A form on a page of a dialog: long rows wrap, fields grow.
+
+// The page's layout, which the page owns.
+inline QFormLayout* formOn(QWidget* page) {
+  auto* form = new QFormLayout(page);
+  form->setRowWrapPolicy(QFormLayout::WrapLongRows);
+  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+  form->setVerticalSpacing(theme().px(10));
+  return form;
+}
 
 // A scroll area as wide as its place, without a frame or a focus of its own. Takes the page.
 template <typename Area = QScrollArea>

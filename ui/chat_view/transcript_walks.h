@@ -1,4 +1,5 @@
-// Goes through what a message holds to be opened, by keys: its attachments, then the links of its text.
+// Walks over a transcript by keys: through what a message holds to be opened, its attachments and then the links of its text; and from
+// marked word to marked word over all messages, where F8 stands.
 //
 // Used by transcript_view.h and its painter. UI thread only.
 #pragma once
@@ -33,6 +34,23 @@ class OpenableWalk {
   qint64 m_message = 0;
   int m_at = -1;
   std::vector<Openable> m_all;  // of the message
+};
+
+// Goes from marked word to marked word over all messages: where F8 stands.
+class MarkWalk {
+ public:
+  void clear() { *this = MarkWalk(); }
+  // To the next (1) or the one before (-1), around at the ends. False: there is no mark.
+  bool step(const TranscriptLayout& layout, int step);
+  bool stands() const { return m_mark >= 0; }
+  qint64 message() const { return m_message; }
+  int mark() const { return m_mark; }
+  // The note on it; empty: none.
+  QString note(const TranscriptLayout& layout) const;
+
+ private:
+  qint64 m_message = 0;
+  int m_mark = -1;
 };
 
 }  // namespace winnow::ui

@@ -1,12 +1,34 @@
-#include "ui/composer/changed_file_note.h"
+#include "ui/composer/viewer_parts.h"
 
 #include <QFile>
 
 #include "app/chats/chat/lines_digest.h"
 #include "app/words/attached_words.h"
+#include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
+
+PinButton::PinButton(const QString& pinWhat, const QString& unpinWhat) : m_pinWhat(pinWhat), m_unpinWhat(unpinWhat) {
+  setCheckable(true);
+  setAutoRaise(true);
+  setIcon(ui::icon(Glyph::kPin));
+  setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  hide();
+}
+
+void PinButton::offer(const QString& tip, const QString& consequence) {
+  const QString words = consequence.isEmpty() ? tip : tip + QLatin1Char(' ') + consequence;
+  setToolTip(words);
+  setAccessibleDescription(words);
+  show();
+}
+
+void PinButton::setPinned(bool pinned) {
+  setChecked(pinned);
+  setText(pinned ? tr("Pinned") : tr("Pin"));
+  setAccessibleName(pinned ? m_unpinWhat : m_pinWhat);
+}
 
 ChangedFileNote::ChangedFileNote(MediaPreview& preview, QWidget* parent) : QLabel(parent), m_preview(preview) {
   setWordWrap(true);
