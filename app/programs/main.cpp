@@ -9,7 +9,6 @@
 
 #include "app/chats/chat/chat_store.h"
 #include "app/chats/settings/app_folders.h"
-#include "app/chats/settings/private_folder.h"
 #include "app/chats/settings/settings.h"
 #include "app/chats/settings/speed_file.h"
 #include "app/engine/cache_store/conversation_caches.h"

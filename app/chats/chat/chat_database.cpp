@@ -4,14 +4,12 @@
 #include <QFile>
 #include <QFileInfo>
 
-#include "app/chats/chat/agreement_json.h"
 #include "app/chats/chat/chat_rows.h"
 #include "app/chats/chat/chat_search.h"
 #include "app/chats/chat/comparison_rows.h"
 #include "app/chats/chat/database_file.h"
 #include "app/chats/chat/message_rows.h"
 #include "app/chats/chat/run_json.h"
-#include "app/chats/chat/sampling_json.h"
 #include "app/chats/chat/schema.h"
 #include "app/chats/chat/storage_fault.h"
 #include "app/chats/chat/thumbnail_store.h"

@@ -5,10 +5,8 @@
 #include <QFileInfo>
 #include <nlohmann/json.hpp>
 
-#include "app/chats/chat/agreement_json.h"
 #include "app/chats/chat/figure_json.h"
 #include "app/chats/chat/run_json.h"
-#include "app/chats/chat/sampling_json.h"
 #include "app/ground/notices/notice_text.h"
 #include "engine/messages/choice_words.h"
 

@@ -4,10 +4,7 @@
 #include <QFileInfo>
 #include <bit>
 
-#include "app/chats/chat/agreement_json.h"
-#include "app/chats/chat/maker_json.h"
 #include "app/chats/chat/run_json.h"
-#include "app/chats/chat/sampling_json.h"
 
 namespace winnow::app {
 

@@ -17,7 +17,7 @@
 #include <memory>
 #include <optional>
 
-#include "app/chats/chat/backup_keeper.h"
+#include "app/chats/chat/backups.h"
 #include "app/chats/chat/chat_database.h"
 #include "app/chats/chat/conversation.h"
 #include "app/ground/process/own_folder.h"

@@ -1,6 +1,6 @@
 #include "app/chats/chat/comparison_rows.h"
 
-#include "app/chats/chat/agreement_json.h"
+#include "app/chats/chat/run_json.h"
 
 namespace winnow::app {
 

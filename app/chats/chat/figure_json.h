@@ -61,7 +61,9 @@ struct ChatForm {
 inline constexpr fields::Path kInChats{nullptr, "chats"};
 
 // Parses a text that may be anything; discarded: it is no JSON.
-nlohmann::json parsedJson(const QByteArray& text);
+inline nlohmann::json parsedJson(const QByteArray& text) {
+  return nlohmann::json::parse(text.constData(), text.constData() + text.size(), nullptr, false);
+}
 
 template <HasFields Figures>
 nlohmann::json fieldsToJson(const Figures& figures) {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <type_traits>
 
 #include "app/chats/chat/figure_json.h"
-#include "app/chats/chat/sampling_json.h"
 
 namespace winnow::app {
 
@@ -76,6 +76,31 @@ void fillOlder(const Json& json, Run& run) {
     f.tokens.thread_visual = f.tokens.visual;
     f.tokens.thread_text = f.tokens.text;
   }
+}
+
+using Json = nlohmann::json;
+
+template <class Value>
+bool fits(const Json& stored, const SamplingField& field) {
+  if (std::is_same_v<Value, double> ? !stored.is_number() : !stored.is_number_integer()) return false;
+  if (std::is_unsigned_v<Value>) return stored.is_number_unsigned();
+  const auto number = stored.get<double>();
+  return std::isfinite(number) && number >= field.least && number <= field.most;
+}
+
+using Json = nlohmann::json;
+
+// Answers are what a model wrote: their words need not be whole characters.
+QByteArray dumped(const Json& json) { return QByteArray::fromStdString(json.dump(-1, ' ', false, Json::error_handler_t::replace)); }
+
+std::string textOf(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+QByteArray bytesOf(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() ? dumped(*found) : QByteArray();
 }
 
 }  // namespace
@@ -162,6 +187,100 @@ PinnedRanges pinsFromJson(const QByteArray& text) {
       pins = withRange(pins, {range[0].get<double>(), range[1].get<double>()});
   }
   return pins;
+}
+
+using Json = nlohmann::json;
+
+Json makersToJson(const QList<RunMaker>& makers) {
+  Json list = Json::array();
+  for (const RunMaker& maker : makers)
+    list.push_back({{"recipe", Json::parse(recipeToJson(maker.recipe, -1))}, {"attached", maker.attached}});
+  return list;
+}
+
+QList<RunMaker> makersFromJson(const Json& json) {
+  QList<RunMaker> makers;
+  if (!json.is_array()) return makers;
+  try {
+    for (const Json& each : json) makers.push_back({recipeFromJson(each.at("recipe").dump(), "chats"), each.at("attached").get<bool>()});
+  } catch (const std::exception&) {
+    return {};
+  }
+  return makers;
+}
+
+QByteArray makersToText(const QList<RunMaker>& makers) {
+  return makers.isEmpty() ? QByteArray() : QByteArray::fromStdString(makersToJson(makers).dump());
+}
+
+QList<RunMaker> makersFromText(const QByteArray& text) { return makersFromJson(parsedJson(text)); }
+
+QByteArray samplingToJson(const SamplingChoice& choice) {
+  return choice.empty() ? QByteArray() : QByteArray::fromStdString(fieldsToJson(choice).dump());
+}
+
+SamplingChoice samplingFromJson(const QByteArray& text) {
+  SamplingChoice choice;
+  const Json json = parsedJson(text);
+  if (!json.is_object()) return choice;
+  visit_choices(choice, [&json](const SamplingField& field, auto& value) {
+    using Value = typename std::remove_reference_t<decltype(value)>::value_type;
+    const auto stored = json.find(field.name);
+    if (stored != json.end() && fits<Value>(*stored, field)) value = stored->template get<Value>();
+  });
+  return choice;
+}
+
+QByteArray agreementToJson(const std::optional<Agreement>& agreement) {
+  if (!agreement) return {};
+  return dumped(fieldsToJson(*agreement));
+}
+
+std::optional<Agreement> agreementFromJson(const QByteArray& text) {
+  const Json json = parsedJson(text);
+  if (!json.is_object()) return std::nullopt;
+  Agreement agreement;
+  fieldsFromJson(json, agreement);
+  return agreement;
+}
+
+QByteArray runToJson(const Run& run) {
+  Json layers = Json::array();
+  for (const LayerFigures& layer : run.figures.layers) layers.push_back(fieldsToJson(layer));
+  Json json = {{"model_name", run.modelName.toStdString()}, {"model_folder", run.modelFolder.toStdString()},
+               {"device", run.device.toStdString()},        {"recipe", parsedJson(QByteArray::fromStdString(recipeToJson(run.recipe, -1)))},
+               {"makers", makersToJson(run.makers)},        {"method", run.figures.method},
+               {"retention", run.figures.retention},        {"seed", run.figures.seed},
+               {"figures", parsedJson(figuresToJson(run))}, {"layers", layers}};
+  if (run.agreement) json["agreement"] = parsedJson(agreementToJson(run.agreement));
+  if (run.selection) json["selection"] = fieldsToJson(*run.selection);
+  return dumped(json);
+}
+
+Run runFromJson(const QByteArray& text) {
+  Run run;
+  const Json json = parsedJson(text);
+  if (!json.is_object()) return run;
+  run.modelName = QString::fromStdString(textOf(json, "model_name"));
+  run.modelFolder = QString::fromStdString(textOf(json, "model_folder"));
+  run.device = QString::fromStdString(textOf(json, "device"));
+  figuresFromJson(bytesOf(json, "figures"), run);
+  run.figures.method = textOf(json, "method");
+  readField(json, "retention", run.figures.retention);
+  readField(json, "seed", run.figures.seed);
+  run.recipe.spec.method = run.figures.method;
+  run.recipe.spec.retention = run.figures.retention;
+  try {
+    const QByteArray recipe = bytesOf(json, "recipe");
+    run.recipe = recipeFromJson({recipe.constData(), static_cast<std::size_t>(recipe.size())}, "chats");
+  } catch (const Exception&) {  // of a newer program: told by its method and share alone
+  }
+  if (const auto makers = json.find("makers"); makers != json.end()) run.makers = makersFromJson(*makers);
+  readField(json, "layers", run.figures.layers);
+  run.agreement = agreementFromJson(bytesOf(json, "agreement"));
+  if (const auto selection = json.find("selection"); selection != json.end() && selection->is_object())
+    fieldsFromJson(*selection, run.selection.emplace());
+  return run;
 }
 
 }  // namespace winnow::app

@@ -115,7 +115,7 @@ ALTER TABLE run_layer ADD COLUMN why_json TEXT NOT NULL DEFAULT '';
 ALTER TABLE run_layer ADD COLUMN end_json TEXT NOT NULL DEFAULT '';
 )sql";
 
-// Comparisons of a question (run_json: comparison_rows.h), and how far an answer is the full cache's (agreement_json.h; empty: not
+// Comparisons of a question (run_json: comparison_rows.h), and how far an answer is the full cache's (run_json.h; empty: not
 // checked).
 constexpr char kComparisons[] = R"sql(
 CREATE TABLE comparison(
@@ -176,7 +176,7 @@ UPDATE conversation SET later_questions = CASE (SELECT value FROM setting WHERE 
   WHEN 'prefill' THEN 2 WHEN 'ram' THEN 3 WHEN 'alone' THEN 4 ELSE 1 END;
 )sql";
 
-// How a chat's answers are drawn, where that is not as the settings say (sampling_json.h); empty: it is.
+// How a chat's answers are drawn, where that is not as the settings say (run_json.h); empty: it is.
 constexpr char kSampling[] = R"sql(
 ALTER TABLE conversation ADD COLUMN sampling_json TEXT NOT NULL DEFAULT '';
 )sql";
@@ -192,8 +192,8 @@ constexpr char kSubtitles[] = R"sql(
 ALTER TABLE attachment ADD COLUMN subtitles BLOB NOT NULL DEFAULT x'';
 )sql";
 
-// Digests find what SQLite's own checks do not see: a flipped byte within somebody's words (row_digest.h). Kept by triggers, so that no
-// writer forgets it.
+// Digests find what SQLite's own checks do not see: a flipped byte within somebody's words (sqlite_connection.cpp). Kept by triggers, so
+// that no writer forgets it.
 constexpr char kDigests[] = R"sql(
 ALTER TABLE message ADD COLUMN digest INTEGER NOT NULL DEFAULT 0;
 UPDATE message SET digest = winnow_digest(text);
@@ -210,7 +210,7 @@ CREATE TRIGGER compared_answer_rewritten AFTER UPDATE OF text ON comparison_colu
 BEGIN UPDATE comparison_column SET digest = winnow_digest(text) WHERE comparison_id = new.comparison_id AND place = new.place; END;
 )sql";
 
-// Which recipes made the cache of an answer (maker_json.h), saved with what else it came from before its first word; its figures follow.
+// Which recipes made the cache of an answer (run_json.h), saved with what else it came from before its first word; its figures follow.
 constexpr char kCauses[] = R"sql(
 ALTER TABLE run ADD COLUMN makers_json TEXT NOT NULL DEFAULT '';
 ALTER TABLE run ADD COLUMN has_figures INTEGER NOT NULL DEFAULT 1;

@@ -18,4 +18,12 @@ struct AppFolders {
   static AppFolders under(const QString& home);
 };
 
+// Mends the folders of the program's own that an earlier version left readable by every account of the machine.
+//
+// Main thread.
+
+// Takes the rights of group and others away from each folder and, where it had some, from every file and folder below (links are not
+// followed). A folder that nobody else can enter is not walked through.
+void makePrivate(const AppFolders& folders);
+
 }  // namespace winnow::app

@@ -9,7 +9,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 
-#include "app/chats/chat/sampling_json.h"
+#include "app/chats/chat/run_json.h"
 #include "engine/messages/choice_words.h"
 
 namespace winnow::app {

@@ -1,7 +1,7 @@
 // winnow-cli: the process around the terminal program (app/programs/cli/program.h).
 #include <QCoreApplication>
 
-#include "app/chats/settings/private_folder.h"
+#include "app/chats/settings/app_folders.h"
 #include "app/engine/source/in_process_option.h"
 #include "app/ground/process/process_start.h"
 #include "app/media/process/kernel_sandbox.h"
