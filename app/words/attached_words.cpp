@@ -5,6 +5,7 @@
 #include <QRegularExpression>
 #include <QStringList>
 
+#include "app/ground/notices/notice_text.h"
 #include "app/words/display_text.h"
 #include "app/words/format_text.h"
 
@@ -13,6 +14,10 @@ namespace {
 
 class AttachedWords {
   Q_DECLARE_TR_FUNCTIONS(winnow::app::AttachedWords)
+};
+
+class WatchedName {
+  Q_DECLARE_TR_FUNCTIONS(winnow::app::WatchedName)
 };
 
 }  // namespace
@@ -118,6 +123,29 @@ QString documentLength(qint64 words, qint64 tokens, qint64 mostTokens) {
     parts << AttachedWords::tr("%Ln token(s)", nullptr, static_cast<int>(tokens));
   }
   return parts.join(QStringLiteral(" · "));
+}
+
+QString watchedName(const QString& address) {
+  const QString shown = displayText(address).simplified();
+  const QString screen = QStringLiteral("screen:");
+  if (shown == screen) return WatchedName::tr("the screen");
+  if (shown.startsWith(screen)) return WatchedName::tr("the screen %1").arg(shown.mid(screen.size()));
+  if (shown.startsWith(QLatin1String("/dev/"))) return WatchedName::tr("the camera %1").arg(shown);
+  return shown;
+}
+
+QString noticeWords(const MediaNotice& notice) {
+  QString text = QCoreApplication::translate("winnow::app::NoticeTexts", noticePattern(notice));
+  text.replace(QLatin1String("%1"), formatCount(static_cast<double>(notice.amount)));
+  text.replace(QLatin1String("%2"), formatCount(static_cast<double>(notice.of)));
+  text.replace(QLatin1String("%3"), QString::fromStdString(notice.name));
+  return sentenceOf(text);
+}
+
+QString noticeWords(const std::vector<MediaNotice>& notices) {
+  QStringList lines;
+  for (const MediaNotice& notice : notices) lines << noticeWords(notice);
+  return lines.join(QLatin1Char('\n'));
 }
 
 }  // namespace winnow::app

@@ -3,9 +3,9 @@
 #include <QCoreApplication>
 #include <QFileInfo>
 
+#include "app/words/attached_words.h"
 #include "app/words/display_text.h"
 #include "app/words/media_names.h"
-#include "app/words/watched_name.h"
 
 namespace winnow::app {
 namespace {

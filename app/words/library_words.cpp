@@ -5,9 +5,10 @@
 #include <QStringList>
 #include <optional>
 
+#include "app/engine/remote/server_address.h"
 #include "app/words/display_text.h"
 #include "app/words/format_text.h"
-#include "app/words/model_names.h"
+#include "engine/base/error.h"
 
 namespace winnow::app {
 namespace {
@@ -127,6 +128,40 @@ QString removalWords(const RemovedModel& result, const QString& name) {
   if (result.state == RemovedModel::State::kNotOurs)
     return LibraryWords::tr("Ollama shares files between models. Run: ollama rm %1").arg(displayText(name));
   return LibraryWords::tr("%1 could not be moved to the trash. Delete it by hand if you want.").arg(displayText(result.path));
+}
+
+QString modelLabel(const QString& place) {
+  if (!isServerAddress(place.toStdString())) return modelNameOf(place);
+  try {
+    const ServerAddress address = serverAddressOf(place.toStdString());
+    const QString host = QString::fromStdString(address.host());
+    if (address.model.empty()) return host;
+    return QCoreApplication::translate("winnow::app::ModelNames", "%1 at %2").arg(QString::fromStdString(address.model), host);
+  } catch (const Exception&) {
+    return place;
+  }
+}
+
+QString modelOriginName(ModelOrigin origin) {
+  switch (origin) {
+    case ModelOrigin::kWinnow:
+      return QCoreApplication::translate("winnow::app::ModelNames", "Downloaded by Winnow");
+    case ModelOrigin::kOllama:
+      return QStringLiteral("Ollama");
+    case ModelOrigin::kLmStudio:
+      return QStringLiteral("LM Studio");
+    case ModelOrigin::kHuggingFace:
+      return QStringLiteral("Hugging Face");
+    case ModelOrigin::kJan:
+      return QStringLiteral("Jan");
+    case ModelOrigin::kGpt4All:
+      return QStringLiteral("GPT4All");
+    case ModelOrigin::kDemo:
+      return QCoreApplication::translate("winnow::app::ModelNames", "Comes with Winnow");
+    case ModelOrigin::kOpened:
+      return QCoreApplication::translate("winnow::app::ModelNames", "Opened from its place");
+  }
+  return {};
 }
 
 }  // namespace winnow::app

@@ -1,6 +1,7 @@
-// The sentences about a model: what it is, what it needs, when it was used, and how a check or a removal ended.
+// The sentences about a model: what it is called and what keeps it, what it is, what it needs, when it was used, and how a check or a
+// removal ended.
 //
-// Used by the page of models, and by `winnow-cli get` and `models`. UI thread only (translations).
+// Used by the page of models, the terminal program, and wherever a model is named. UI thread only (translations).
 #pragma once
 
 #include <QString>
@@ -8,6 +9,7 @@
 
 #include "app/library/models/known_models.h"
 #include "app/library/models/model_care.h"
+#include "app/library/models/model_folders.h"
 #include "app/library/models/model_listing.h"
 
 namespace winnow::app {
@@ -32,5 +34,11 @@ QString knownFacts(const KnownModel& model, const QString& host);
 FitWords checkWords(const std::vector<VerifiedFile>& files);  // not empty
 // Why it is where it was.
 QString removalWords(const RemovedModel& result, const QString& name);
+
+// The name of a model by its place: a file, a folder or a server; and what the program is called that keeps it.
+
+// "SmolLM2-135M"; of a server's model "Qwen2-VL at gpu:8000".
+QString modelLabel(const QString& place);
+QString modelOriginName(ModelOrigin origin);
 
 }  // namespace winnow::app

@@ -56,7 +56,7 @@ inline RecipeSpec with_its_share(RecipeSpec spec) {
 }
 
 // The settings as data, for JSON, the command line, the recipe editor and the checks: what stands here is written, read, offered and
-// refused by all of them. Sentences for people are in app/ground/recipes/setting_texts.h.
+// refused by all of them. Sentences for people are in app/ground/recipes/method_texts.h.
 
 struct TurnPolicyWord {
   const char* word;

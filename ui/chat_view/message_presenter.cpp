@@ -10,8 +10,6 @@
 #include "app/words/display_text.h"
 #include "app/words/error_text.h"
 #include "app/words/format_text.h"
-#include "app/words/notice_words.h"
-#include "app/words/watched_name.h"
 #include "engine/metrics/kept_figures.h"
 #include "engine/recipes/method_info.h"
 #include "ui/chat_view/agreement_marks.h"

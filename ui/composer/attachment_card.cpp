@@ -23,7 +23,6 @@
 #include "app/words/error_text.h"
 #include "app/words/format_text.h"
 #include "app/words/media_names.h"
-#include "app/words/notice_words.h"
 #include "engine/media/frame_count.h"
 #include "ui/composer/encoding_choice.h"
 #include "ui/composer/frame_pins.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "app/chats/chat/server_answer.h"
-#include "app/ground/notices/cache_note_text.h"
+#include "app/ground/notices/notice_text.h"
 #include "app/words/display_text.h"
 #include "app/words/format_text.h"
 

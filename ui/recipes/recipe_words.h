@@ -8,8 +8,8 @@
 #include <QStringList>
 #include <vector>
 
+#include "app/ground/recipes/method_texts.h"
 #include "app/ground/recipes/recipe_json.h"
-#include "app/ground/recipes/setting_texts.h"
 #include "engine/recipes/method_info.h"
 
 namespace winnow::ui {

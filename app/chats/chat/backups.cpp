@@ -13,7 +13,6 @@
 
 #include "app/chats/chat/database_file.h"
 #include "app/chats/chat/storage_fault.h"
-#include "app/ground/process/free_space.h"
 #include "app/ground/process/own_folder.h"
 
 namespace winnow::app {

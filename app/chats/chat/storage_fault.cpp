@@ -6,7 +6,7 @@
 #include <QFileInfo>
 #include <cerrno>
 
-#include "app/ground/process/free_space.h"
+#include "app/ground/process/own_folder.h"
 
 namespace winnow::app {
 

@@ -1,11 +1,12 @@
-// Notices about a medium, in words for people: the terminal's, and those that the window translates and makes sentences of.
+// Notices about a medium or a turn, in words for people: the terminal's, and those that the window translates and makes sentences of.
 //
-// English clauses that can follow "FILE: ". Threads: any.
+// English clauses that can follow "FILE: " or "note: ". Threads: any.
 #pragma once
 
 #include <string>
 
 #include "engine/media/media_notice.h"
+#include "engine/metrics/figures.h"
 
 namespace winnow::app {
 
@@ -15,5 +16,16 @@ const char* noticePattern(const MediaNotice& notice);
 
 // "the file is cut off: 1234 bytes are missing at the end"
 std::string noticeText(const MediaNotice& notice);
+
+// The ways in which a turn differed from what was asked, in words for people: the terminal's, and those that the window translates and
+// makes sentences of.
+//
+// English clauses that can follow "note: ".
+
+// %1 stands for the least tokens of a text that is compressed (RecipeSpec::min_event_tokens). In the context "winnow::app::NoticeTexts".
+const char* cacheNotePattern(CompressionNote note);
+
+// "kept more than asked: the method protects some tokens"
+std::string cacheNoteText(CompressionNote note, int shortTextTokens);
 
 }  // namespace winnow::app

@@ -1,6 +1,7 @@
 #include "app/ground/process/own_folder.h"
 
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <QDir>
@@ -81,6 +82,14 @@ std::string reasonOf(FolderFault fault) {
       break;
   }
   return {};
+}
+
+qint64 freeBytes(const QString& path) {
+  struct statvfs room {};
+  if (::statvfs(QFile::encodeName(path).constData(), &room) != 0) return -1;
+  if (room.f_blocks == 0) return -1;  // of no disk: what it has no room for, it says itself
+  const bool outOfFiles = room.f_files > 0 && room.f_favail == 0;
+  return outOfFiles ? 0 : static_cast<qint64>(room.f_bavail) * static_cast<qint64>(room.f_frsize);
 }
 
 }  // namespace winnow::app

@@ -1,7 +1,8 @@
-// A folder of the program's own: made where it is missing, and why it cannot be made or written to, by its true cause.
+// A folder of the program's own: made where it is missing, why it cannot be made or written to, by its true cause, and how much room its
+// file system has.
 //
-// Used before chats, models and pasted pictures are saved. Asks the operating system, never guesses; any thread. Errors: none, they are
-// the answer.
+// Used before chats, models and pasted pictures are saved. Asks the operating system, never guesses; any thread. Errors: none, they are the
+// answer.
 #pragma once
 
 #include <QString>
@@ -34,5 +35,13 @@ FolderState makeOwnFolder(const QString& folder);
 
 // The fault and what helps: one English clause without a full stop. Empty for kNone.
 std::string reasonOf(FolderFault fault);
+
+// How much room a file system has.
+//
+// Used before large files are written. Asks the disk; any thread.
+
+// Bytes that an ordinary user may still fill on the file system that holds `path`, which exists; negative: unknown. statvfs, not
+// QStorageInfo: that looks the path up among the mounts, and inside containers it may find none.
+qint64 freeBytes(const QString& path);
 
 }  // namespace winnow::app

@@ -11,7 +11,6 @@
 #include <span>
 #include <utility>
 
-#include "app/ground/recipes/option_json.h"
 #include "engine/base/error.h"
 #include "engine/base/file_bytes.h"
 #include "engine/base/member_count.h"

@@ -6,6 +6,8 @@
 // subject = the file, reason names the field. Threads: any.
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,5 +40,26 @@ void writeRecipeFile(const std::string& path, const NamedRecipe& recipe);
 // A list of them, for the settings. Entries that cannot be read are left out: one bad recipe must not hide the others.
 std::string recipesToJson(const std::vector<NamedRecipe>& recipes);
 std::vector<NamedRecipe> recipesFromJson(std::string_view text);
+
+// The options of a method as people write them in JSON: an object of names and values; numbers and true/false need no quotes.
+//
+// Used for recipes and for lines of a batch. What the values mean is checked by the method's own reader (engine/recipes). Errors: whatever
+// `refuse` throws, which gets the field ("options", "options.NAME") and the reason. Pure.
+inline constexpr std::size_t kMaxOptions = 256;
+
+// longest: bytes of a text.
+template <class Json, class Refuse>
+std::map<std::string, std::string> optionsFromJson(const Json& value, std::size_t longest, const Refuse& refuse) {
+  if (!value.is_object()) refuse("options", "must be an object of names and values");
+  if (value.size() > kMaxOptions) refuse("options", "has more than " + std::to_string(kMaxOptions) + " entries");
+  std::map<std::string, std::string> options;
+  for (const auto& [name, option] : value.items()) {
+    const std::string field = "options." + name;
+    if (!option.is_string() && !option.is_number() && !option.is_boolean()) refuse(field, "must be a text, a number, true or false");
+    options[name] = option.is_string() ? option.template get<std::string>() : option.dump();
+    if (options[name].size() > longest) refuse(field, "is longer than " + std::to_string(longest) + " bytes");
+  }
+  return options;
+}
 
 }  // namespace winnow::app

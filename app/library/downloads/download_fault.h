@@ -1,6 +1,6 @@
 // Why a model could not be had: a code, what it is about, and a reason.
 //
-// Sentences are made in app/words/download_fault_text.h. Thrown within app/library/downloads, told by ModelDownload::failed. Threads: any.
+// Sentences are made in app/words/download_words.h. Thrown within app/library/downloads, told by ModelDownload::failed. Threads: any.
 #pragma once
 
 #include <QByteArray>

@@ -1,6 +1,6 @@
 #include "app/library/downloads/download_source.h"
 
-#include "app/ground/process/free_space.h"
+#include "app/ground/process/own_folder.h"
 
 namespace winnow::app {
 

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/ground/recipes/option_json.h"
 #include "app/ground/recipes/recipe_json.h"
 #include "app/media/files/text_encoding.h"
 #include "app/programs/cli/console_output.h"

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "app/ground/notices/cache_note_text.h"
+#include "app/ground/notices/notice_text.h"
 #include "app/programs/cli/chat_attachments.h"
 #include "app/programs/cli/commands.h"
 #include "app/programs/cli/console_output.h"

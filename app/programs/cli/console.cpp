@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <sstream>
 
-#include "app/ground/notices/cache_note_text.h"
+#include "app/ground/notices/notice_text.h"
 #include "app/programs/cli/console_output.h"
 #include "app/words/format_text.h"
 #include "engine/metrics/kept_figures.h"

@@ -6,7 +6,6 @@
 #include <array>
 
 #include "app/programs/cli/console_output.h"
-#include "app/words/download_fault_text.h"
 #include "app/words/download_words.h"
 #include "app/words/format_text.h"
 

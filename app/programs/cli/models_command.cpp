@@ -18,7 +18,6 @@
 #include "app/programs/cli/program_call.h"
 #include "app/programs/cli/this_machine.h"
 #include "app/words/library_words.h"
-#include "app/words/model_names.h"
 
 namespace winnow::cli {
 namespace {

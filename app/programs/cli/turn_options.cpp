@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "app/engine/remote/server_address.h"
+#include "app/ground/recipes/method_texts.h"
 #include "app/ground/recipes/recipe_json.h"
-#include "app/ground/recipes/setting_texts.h"
 #include "app/ground/resources/bundled_files.h"
 #include "app/media/files/typed_path.h"
 #include "app/programs/cli/console_output.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "app/ground/recipes/option_json.h"
+#include "app/ground/recipes/recipe_json.h"
 #include "app/programs/server/api_refusal.h"
 #include "engine/messages/choice_words.h"
 

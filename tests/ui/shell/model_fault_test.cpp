@@ -4,7 +4,7 @@
 #include <QPushButton>
 #include <set>
 
-#include "app/words/model_fault_text.h"
+#include "app/words/fault_texts.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/shell/ground/notice_bar.h"
 #include "ui/shell/model/welcome_page.h"

@@ -5,7 +5,7 @@
 #include <QProgressBar>
 #include <QPushButton>
 
-#include "app/words/download_fault_text.h"
+#include "app/words/download_words.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/shell/model/model_offer_box.h"
 #include "ui/shell/model/welcome_page.h"

@@ -3,9 +3,9 @@
 #include <QLabel>
 #include <QPushButton>
 
+#include "app/words/attached_words.h"
 #include "app/words/error_text.h"
-#include "app/words/watch_fault_text.h"
-#include "app/words/watched_name.h"
+#include "app/words/fault_texts.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/attachment_card.h"
 #include "ui/composer/attachment_tray.h"

@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "app/words/download_fault_text.h"
 #include "app/words/download_words.h"
 #include "ui/shell/ground/notice_bar.h"
 #include "ui/shell/model/model_menu.h"

@@ -8,7 +8,6 @@
 #include "app/engine/remote/server_address.h"
 #include "app/library/downloads/model_download.h"
 #include "app/library/models/model_shelf.h"
-#include "app/words/download_fault_text.h"
 #include "app/words/download_words.h"
 #include "ui/model_library/models_dialog.h"
 #include "ui/shell/ground/notice_bar.h"

@@ -4,11 +4,10 @@
 #include <utility>
 
 #include "app/ground/worker/engine_end.h"
+#include "app/words/attached_words.h"
 #include "app/words/display_text.h"
+#include "app/words/fault_texts.h"
 #include "app/words/format_text.h"
-#include "app/words/notice_words.h"
-#include "app/words/watch_fault_text.h"
-#include "app/words/watched_name.h"
 #include "engine/messages/stored_bytes.h"
 #include "engine/recipes/method_info.h"
 #include "ui/composer/composer.h"

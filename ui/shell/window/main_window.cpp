@@ -19,8 +19,8 @@
 #include <algorithm>
 
 #include "app/words/display_text.h"
+#include "app/words/fault_texts.h"
 #include "app/words/format_text.h"
-#include "app/words/model_fault_text.h"
 #include "ui/composer/composer.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/shell/chat/conversation_sidebar.h"

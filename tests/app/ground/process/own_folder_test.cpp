@@ -8,7 +8,6 @@
 #include <QFileInfo>
 #include <QTemporaryDir>
 
-#include "app/ground/process/free_space.h"
 #include "tests/support/read_only_folder.h"
 
 namespace winnow::app {

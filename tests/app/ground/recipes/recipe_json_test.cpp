@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "app/ground/recipes/setting_texts.h"
+#include "app/ground/recipes/method_texts.h"
 #include "engine/base/error.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/source_folder.h"

@@ -1,4 +1,4 @@
-#include "app/ground/notices/cache_note_text.h"
+#include "app/ground/notices/notice_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,16 +1,16 @@
-#include "app/words/model_fault_text.h"
+#include "app/words/fault_texts.h"
 
 #include <QCoreApplication>
 #include <QDir>
 #include <QFileInfo>
 
 #include "app/words/display_text.h"
-#include "app/words/model_names.h"
+#include "app/words/library_words.h"
 
 namespace winnow::app {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("winnow::app::ModelFaultText", text); }
+QString tr(const char* text) { return QCoreApplication::translate("winnow::app::FaultTexts", text); }
 
 // The name as people know it: a path's last part, with or without a slash at its end, or what the program that keeps it calls it.
 QString nameOf(const QString& path) { return displayText(modelLabel(path)).simplified(); }
@@ -87,6 +87,82 @@ ErrorText describeModelFault(const Error& error, const QString& path, bool bundl
     text.remedy = tr("Try again, or load the model on the CPU.");  // no chat is concerned
   } else if (error.code == ErrorCode::kInternal) {
     text.remedy = tr("Try again. If it happens again, please report it with the details.");  // no chat is concerned
+  }
+  return text;
+}
+
+ErrorText describeFolderFault(const FolderState& folder, const Error& error) {
+  ErrorText text = describeError(error);
+  const QString path = displayText(QDir::toNativeSeparators(folder.path)).simplified();
+  const auto say = [&](const QString& cause, const QString& remedy) {
+    text.cause = cause.arg(path);
+    text.remedy = remedy;
+  };
+  switch (folder.fault) {
+    case FolderFault::kFileInTheWay:
+      say(tr("Your chats cannot be saved: “%1” is a file, and Winnow needs a folder there."),
+          tr("Move or rename the file, then try again."));
+      break;
+    case FolderFault::kNotPermitted:
+      say(tr("Your chats cannot be saved: Winnow may not write to “%1”."), tr("Allow writing there, then try again."));
+      break;
+    case FolderFault::kReadOnlyDisk:
+      say(tr("Your chats cannot be saved: “%1” is on a disk that can only be read."),
+          tr("Make the disk writable and try again, or set WINNOW_HOME to a folder elsewhere and start Winnow again."));
+      break;
+    case FolderFault::kNameTooLong:
+      say(tr("Your chats cannot be saved: the path of their folder is too long. It begins with “%1”."),
+          tr("Set WINNOW_HOME to a shorter path, then start Winnow again."));
+      break;
+    case FolderFault::kNotPossible:
+      say(tr("Your chats cannot be saved: no folder can be made in “%1”."),
+          tr("Check HOME, or set WINNOW_HOME to another folder, then start Winnow again."));
+      break;
+    case FolderFault::kDiskFull:  // as an error tells it
+    case FolderFault::kNone:
+      break;
+  }
+  return text;
+}
+
+ErrorText describeWatchFault(const Error& error, const QString& source) {
+  ErrorText text = describeError(error);  // for the details, and for what has nothing to do with the source
+  const QString name = displayText(source).simplified();
+  switch (error.code) {
+    case ErrorCode::kFileNotFound:
+      text.cause = tr("“%1” cannot be found.").arg(name);
+      text.remedy = tr("Check that it is connected and running, and that its address is right.");
+      break;
+    case ErrorCode::kFileUnreadable:
+      text.cause = tr("“%1” cannot be opened.").arg(name);
+      text.remedy = tr("Another program may be using it, or you may lack permission.");
+      break;
+    case ErrorCode::kDeviceUnavailable:
+      text.cause = tr("“%1” cannot be found.").arg(name);
+      text.remedy = tr("There may be no such camera or screen, or another program may be using it.");
+      break;
+    case ErrorCode::kUnsupportedFormat:
+      text.cause = tr("“%1” cannot be watched.").arg(name);
+      text.remedy = tr("Winnow cannot read a source like this on this computer.");
+      break;
+    case ErrorCode::kDamagedFile:
+      text.cause = tr("“%1” sent data that Winnow cannot read.").arg(name);
+      text.remedy = tr("Watch it again. If it happens again, use another format for it.");
+      break;
+    case ErrorCode::kUnsupportedModel:
+      text.cause = tr("The loaded model cannot watch a source.");
+      text.remedy = tr("Choose another model.");
+      break;
+    case ErrorCode::kIllegalRecipe:
+      text.cause = tr("This cache method does not work with a live source.");
+      text.remedy = tr("Choose another method or other options, then watch it again.");
+      break;
+    case ErrorCode::kContextFull:
+      text.cause = tr("The source’s cache limit is longer than the model can read.");
+      text.remedy = tr("Keep less of it, then watch it again.");
+      break;
+    default:
+      break;
   }
   return text;
 }
