@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "app/engine/remote/secret_service.h"
+#include "app/engine/remote/key_ring.h"
 #include "engine/base/error.h"
 
 namespace winnow::test {

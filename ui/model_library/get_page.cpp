@@ -10,7 +10,6 @@
 #include <string>
 
 #include "app/engine/remote/key_ring.h"
-#include "app/engine/remote/server_key.h"
 #include "app/words/display_text.h"
 #include "app/words/download_words.h"
 #include "app/words/library_words.h"

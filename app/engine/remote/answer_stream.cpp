@@ -5,9 +5,8 @@
 #include <system_error>
 #include <utility>
 
-#include "app/engine/remote/cut_text.h"
 #include "app/engine/remote/server_fault.h"
-#include "app/engine/remote/told_json.h"
+#include "app/engine/remote/server_words.h"
 
 namespace winnow::app {
 namespace {

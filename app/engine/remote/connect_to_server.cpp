@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "app/engine/remote/key_ring.h"
 #include "app/engine/remote/remote_engine.h"
-#include "app/engine/remote/server_key.h"
 #include "app/engine/remote/server_traits.h"
 #include "app/engine/remote/winnow_server_engine.h"
 

@@ -1,14 +1,80 @@
 #include "app/engine/remote/key_ring.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <future>
 #include <optional>
 #include <utility>
+
+#include <qt6keychain/keychain.h>
+#include <QEventLoop>
+
+#include "app/ground/threads/interrupt_notifier.h"
+#include "engine/base/error.h"
+#include "engine/base/file_bytes.h"
 
 namespace winnow::app {
 namespace {
 
 constexpr std::chrono::milliseconds kLookEvery{20};
+
+constexpr std::size_t kMostKeyBytes = 4096;
+
+[[noreturn]] void missing(const KeySource& source, const std::string& why) {
+  throw Exception(ErrorCode::kServerKeyMissing, source.name, why);
+}
+
+std::string fromEnvironment(const KeySource& source) {
+  const char* value = std::getenv(source.name.c_str());
+  if (value == nullptr) missing(source, "there is no such environment variable");
+  return value;
+}
+
+std::string fromFile(const KeySource& source) {
+  try {
+    return read_file_bytes(source.name, kMostKeyBytes);
+  } catch (const Exception& problem) {
+    missing(source, problem.error().reason);
+  }
+}
+
+std::string fromDesktop(const ServerAddress& address, KeyRing* typed, const InterruptToken& interrupt) {
+  if (typed == nullptr) throw Exception(ErrorCode::kServerKeyMissing, address.origin(), "keys of the desktop are not read here");
+  return typed->find(address, interrupt);
+}
+
+QString serviceName() { return QStringLiteral("winnow"); }
+
+struct Told {
+  QKeychain::Error error = QKeychain::NoError;
+  QString words{};
+  QString secret{};  // that was read
+};
+
+// The outcome of a job, which may take a person's password. It deletes itself when it has finished, be it after an interrupt.
+Told outcomeOf(QKeychain::Job* job, const std::string& name, const InterruptToken& interrupt) {
+  job->setInsecureFallback(false);
+  job->setKey(QString::fromStdString(name));
+  QEventLoop loop;
+  const InterruptNotifier onInterrupt(interrupt, Interrupt::kNone, [&] { loop.quit(); });
+  std::optional<Told> told;
+  QObject::connect(job, &QKeychain::Job::finished, &loop, [&](const QKeychain::Job* done) {
+    const auto* read = qobject_cast<const QKeychain::ReadPasswordJob*>(done);
+    told = Told{done->error(), done->errorString(), read != nullptr ? read->textData() : QString()};
+    loop.quit();
+  });
+  job->start();
+  loop.exec();
+  if (!told) throw Interrupted(interrupt.state());
+  return *told;
+}
+
+void requireDone(const Told& told, const std::string& name) {
+  if (told.error == QKeychain::NoError) return;
+  const std::string words = told.words.toStdString();
+  throw Exception(ErrorCode::kServerKeyMissing, name, words.empty() ? "no secret service of the desktop answers" : words);
+}
 
 }  // namespace
 
@@ -96,6 +162,34 @@ std::string KeyRing::find(const ServerAddress& address, const InterruptToken& in
   if (key.empty()) throw Exception(ErrorCode::kServerKeyMissing, server, "the desktop keeps none for it");
   hold(address, key);
   return key;
+}
+
+bool isServerKey(std::string_view text) {
+  const bool plain = std::ranges::all_of(text, [](unsigned char each) { return each > 0x20 && each < 0x7f; });
+  return plain && !text.empty() && text.size() <= kMostKeyBytes;
+}
+
+std::string keyFrom(const ServerAddress& address, KeyRing* typed, const InterruptToken& interrupt) {
+  const KeySource& source = address.key;
+  if (source.kind == KeySource::Kind::kNone) return {};
+  if (source.kind == KeySource::Kind::kDesktop) return fromDesktop(address, typed, interrupt);
+  std::string key = source.kind == KeySource::Kind::kFile ? fromFile(source) : fromEnvironment(source);
+  key.erase(std::min(key.find_first_of("\r\n"), key.size()));  // an editor ends a line
+  if (!isServerKey(key)) missing(source, "its first line must be the key, without spaces");
+  return key;
+}
+
+std::string DesktopSecrets::find(const std::string& name, const InterruptToken& interrupt) {
+  const Told told = outcomeOf(new QKeychain::ReadPasswordJob(serviceName()), name, interrupt);
+  if (told.error == QKeychain::EntryNotFound) return {};
+  requireDone(told, name);
+  return told.secret.toStdString();
+}
+
+void DesktopSecrets::keep(const std::string& name, const std::string& secret, const InterruptToken& interrupt) {
+  auto* job = new QKeychain::WritePasswordJob(serviceName());
+  job->setTextData(QString::fromStdString(secret));
+  requireDone(outcomeOf(job, name, interrupt), name);
 }
 
 }  // namespace winnow::app

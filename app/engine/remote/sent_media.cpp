@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "app/engine/remote/cut_text.h"
+#include "app/engine/remote/server_words.h"
 #include "app/media/files/jpeg_picture.h"
 #include "engine/base/error.h"
 #include "engine/base/file_bytes.h"

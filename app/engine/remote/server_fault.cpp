@@ -6,8 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "app/engine/remote/cut_text.h"
-#include "app/engine/remote/told_json.h"
+#include "app/engine/remote/server_words.h"
 
 namespace winnow::app {
 namespace {

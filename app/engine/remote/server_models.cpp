@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "app/engine/remote/key_ring.h"
 #include "app/engine/remote/server_connection.h"
-#include "app/engine/remote/server_key.h"
 #include "app/engine/remote/server_traits.h"
 
 namespace winnow::app {

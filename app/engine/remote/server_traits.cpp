@@ -4,9 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "app/engine/remote/cut_text.h"
 #include "app/engine/remote/server_fault.h"
-#include "app/engine/remote/told_json.h"
+#include "app/engine/remote/server_words.h"
 
 namespace winnow::app {
 namespace {

@@ -13,7 +13,6 @@
 #include "app/engine/cache_store/model_fingerprint.h"
 #include "app/engine/process/retrying_engine.h"
 #include "app/engine/remote/connect_to_server.h"
-#include "app/engine/remote/desktop_secrets.h"
 #include "app/engine/remote/key_ring.h"
 #include "app/engine/remote/switching_engine.h"
 #include "app/engine/source/engine_source.h"

@@ -12,7 +12,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "app/engine/remote/server_key.h"
+#include "app/engine/remote/key_ring.h"
 #include "app/library/network/loopback.h"
 #include "app/words/display_text.h"
 #include "app/words/error_text.h"

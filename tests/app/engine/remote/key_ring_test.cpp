@@ -6,7 +6,6 @@
 #include <future>
 #include <optional>
 
-#include "app/engine/remote/server_key.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/fake_secret_service.h"
 #include "tests/support/wait_until.h"

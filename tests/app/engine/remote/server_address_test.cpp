@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "app/engine/remote/server_key.h"
+#include "app/engine/remote/key_ring.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
 
