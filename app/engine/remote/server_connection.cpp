@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "app/library/network/awaited_reply.h"
-#include "app/library/network/bare_request.h"
 #include "app/library/network/inflated.h"
 #include "app/library/network/machine_proxies.h"
 #include "engine/base/error.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/library/network/same_origin.h"
+#include "app/library/network/addresses.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {

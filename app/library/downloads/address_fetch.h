@@ -1,6 +1,6 @@
 // The bytes of one address: into memory, or into a part file from where that ended; through redirects, breaks and a server's "later".
 //
-// Used by package_fetch.h and app/library/hub. Redirects are followed by hand: each address is checked (secure_client.h), and who is
+// Used by package_download.h and app/library/hub. Redirects are followed by hand: each address is checked (secure_client.h), and who is
 // authorised at the first host is a stranger to every other. A part file is never touched for what is not its bytes: a page where data
 // belong, another part, another length end the fetch and leave what has come. Destroying it ends what is waited for; within progressed()
 // and waiting() that is not allowed. Errors: failed(), once. Threads: one, with an event loop.

@@ -1,6 +1,6 @@
 // A download's demands on the disk that it writes to: a folder, room, and why a write failed, as the faults of a download.
 //
-// Used by part_file.h, package_fetch.h and app/library/hub. Errors: DownloadError (kNoSpace, kUnwritable). Threads: any.
+// Used by part_file.h, package_download.h and app/library/hub. Errors: DownloadError (kNoSpace, kUnwritable). Threads: any.
 #pragma once
 
 #include <QString>

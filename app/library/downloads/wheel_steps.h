@@ -7,6 +7,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+
+#include <QByteArray>
+#include <QString>
+#include <QUrl>
 
 #include "app/library/downloads/download_source.h"
 #include "app/library/downloads/download_steps.h"
@@ -59,5 +64,21 @@ class WheelSteps : public DownloadSteps {
   std::unique_ptr<PartFile> m_part;
   std::unique_ptr<AddressFetch> m_fetch;
 };
+
+// A page of a "simple" package index (PEP 503): which address a file of a project has.
+//
+// The page comes from a server that nobody vouches for: what is found is checked by size and hash later, and its address as every other
+// (secure_client.h).
+
+// `index`: with or without a slash at its end.
+QUrl projectPage(const QString& index, const QString& project);
+
+struct IndexedFile {
+  QUrl address;       // without its fragment
+  QByteArray sha256;  // lower-case hexadecimal; empty: the page says none
+};
+
+// The link whose file is `name`; relative ones go out from `pageAddress`. Nothing: there is none.
+std::optional<IndexedFile> findFile(const QByteArray& page, const QUrl& pageAddress, const QString& name);
 
 }  // namespace winnow::app

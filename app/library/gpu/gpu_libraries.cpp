@@ -2,10 +2,13 @@
 
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <algorithm>
 #include <numeric>
 #include <string_view>
 
+#include "app/ground/resources/bundled_files.h"
+#include "app/ground/worker/worker_process.h"
 #include "engine/base/json_document.h"
 #include "engine/base/replaced_file.h"
 
@@ -17,6 +20,9 @@ constexpr std::size_t kMostWheels = 100;
 constexpr std::int64_t kMostWheelBytes = std::int64_t{1} << 34;
 
 QString stampFile(const QString& folder, const Wheel& wheel) { return QDir(folder).filePath(wheel.file + QStringLiteral(".unpacked")); }
+
+// Names the plug-in to the engine (engine/device/cuda_plugin.h).
+constexpr char kPlugInVariable[] = "WINNOW_CUDA_PLUGIN";
 
 }  // namespace
 
@@ -60,6 +66,27 @@ void noteUnpacked(const QString& folder, const Wheel& wheel) {
 
 bool areUnpacked(const QString& folder, const GpuLibraries& libraries) {
   return !libraries.wheels.empty() && std::ranges::all_of(libraries.wheels, [&](const Wheel& wheel) { return isUnpacked(folder, wheel); });
+}
+
+GpuPlaces GpuPlaces::standard(const QString& data) {
+  GpuPlaces places;
+  places.engineFolder = QFileInfo(QString::fromStdString(workerProgram("winnow-engine"))).path();
+  places.namedPlugIn = QFile::decodeName(qgetenv(kPlugInVariable));
+  places.librariesAreHere = [data] {
+    if (!qEnvironmentVariableIsEmpty(kGpuLibraryVariable)) return true;  // somebody else's, whom the engine believes
+    const GpuLibraries libraries = gpuLibraries(resourceFolder());
+    return areUnpacked(gpuLibraryFolder(data, libraries), libraries);
+  };
+  return places;
+}
+
+bool GpuPlaces::isInstalled() const { return QDir::cleanPath(engineFolder).endsWith(QStringLiteral("/lib/winnow")); }
+bool GpuPlaces::isPackaged() const { return QDir::cleanPath(engineFolder) == packageFolder; }
+
+GpuReadiness GpuPlaces::readiness() const {
+  if (!namedPlugIn.isEmpty()) return QFileInfo(namedPlugIn).isFile() ? GpuReadiness::kReady : GpuReadiness::kNoPlugIn;
+  if (!QFileInfo(QDir(engineFolder), QLatin1String(kGpuPlugInFile)).isFile()) return GpuReadiness::kNoPlugIn;
+  return !isInstalled() || librariesAreHere() ? GpuReadiness::kReady : GpuReadiness::kNoLibraries;
 }
 
 }  // namespace winnow::app

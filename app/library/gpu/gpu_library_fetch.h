@@ -1,11 +1,11 @@
 // The GPU's libraries on their way: one wheel after the other, each unpacked when its hash is right, then removed.
 //
 // Unpacked libraries are not fetched again. When all are there, those of other libtorches beside them are removed. Errors and threads:
-// app/library/downloads/download_steps.h; GpuLibraryDownload has a thread of its own (threaded_download.h), and finishes with the folder.
+// app/library/downloads/download_steps.h; GpuLibraryDownload has a thread of its own, and finishes with the folder.
 #pragma once
 
 #include "app/library/downloads/download_source.h"
-#include "app/library/downloads/threaded_download.h"
+#include "app/library/downloads/download_steps.h"
 #include "app/library/downloads/wheel_steps.h"
 #include "app/library/gpu/gpu_libraries.h"
 

@@ -2,7 +2,47 @@
 
 #include <utility>
 
+#include <QProcess>
+
 namespace winnow::app {
+namespace {
+
+constexpr int kMostNameChars = 100;
+constexpr qint64 kMebibyte = qint64{1} << 20;
+constexpr qint64 kMostMebibytes = qint64{1} << 24;
+
+// "NVIDIA GeForce RTX 4090, 24564"; of a GPU without memory of its own "[N/A]" behind the comma.
+std::optional<GpuFacts> readLine(const QString& line) {
+  const qsizetype comma = line.lastIndexOf(QLatin1Char(','));
+  const QString name = line.left(comma).trimmed().left(kMostNameChars);
+  if (comma < 0 || name.isEmpty()) return std::nullopt;
+  const qint64 mebibytes = line.mid(comma + 1).trimmed().toLongLong();  // 0 of what is no number
+  return GpuFacts{name, mebibytes > 0 && mebibytes <= kMostMebibytes ? mebibytes * kMebibyte : 0};
+}
+
+}  // namespace
+
+QStringList gpuQuestion() { return {QStringLiteral("--query-gpu=name,memory.total"), QStringLiteral("--format=csv,noheader,nounits")}; }
+
+std::optional<GpuFacts> readGpuAnswer(const QByteArray& output) {
+  std::optional<GpuFacts> largest;
+  for (const QByteArray& line : output.split('\n')) {
+    const std::optional<GpuFacts> gpu = readLine(QString::fromUtf8(line));
+    if (gpu && (!largest || gpu->bytes > largest->bytes)) largest = gpu;
+  }
+  return largest;
+}
+
+qint64 usedGpuBytes(const GpuPlaces& places) {
+  if (places.readiness() != GpuReadiness::kReady) return 0;
+  QProcess process;
+  process.start(places.question, gpuQuestion(), QProcess::ReadOnly);
+  const bool ended = process.waitForFinished(static_cast<int>(std::chrono::milliseconds(kGpuPatience).count()));
+  if (!ended) process.kill();
+  if (!ended || process.exitStatus() != QProcess::NormalExit || process.exitCode() != 0) return 0;
+  const std::optional<GpuFacts> gpu = readGpuAnswer(process.readAllStandardOutput());
+  return gpu ? gpu->bytes : 0;
+}
 
 GpuProbe::GpuProbe(GpuPlaces places, QObject* parent) : QObject(parent), m_places(std::move(places)) {
   m_patience.setSingleShot(true);

@@ -6,15 +6,34 @@
 // Threads: the UI thread, which never waits.
 #pragma once
 
+#include <chrono>
+#include <optional>
+
+#include <QByteArray>
 #include <QObject>
 #include <QProcess>
 #include <QString>
+#include <QStringList>
 #include <QTimer>
 
-#include "app/library/gpu/gpu_places.h"
-#include "app/library/gpu/gpu_question.h"
+#include "app/library/gpu/gpu_libraries.h"
 
 namespace winnow::app {
+
+// Asks nvidia-smi, which comes with the driver, about this machine's GPU. If it does not answer, there is none.
+inline constexpr std::chrono::seconds kGpuPatience{10};  // a driver that has to be loaded takes some
+
+struct GpuFacts {
+  QString name;      // "NVIDIA GeForce RTX 4090"
+  qint64 bytes = 0;  // of its memory; 0: it does not say
+};
+
+QStringList gpuQuestion();  // nvidia-smi's arguments
+// The GPU with most memory, of several: CUDA puts the fastest first, which is the one that the engine takes.
+std::optional<GpuFacts> readGpuAnswer(const QByteArray& output);
+
+// Memory of the GPU that Winnow uses here; 0: it uses none. Waits for nvidia-smi, at most kGpuPatience.
+qint64 usedGpuBytes(const GpuPlaces& places);
 
 struct UnusedGpu {
   QString name;  // "NVIDIA GeForce RTX 4090"

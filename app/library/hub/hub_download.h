@@ -1,12 +1,11 @@
 // A model of the hub by name, fetched into the hub's cache on a thread of its own.
 //
 // Made by the terminal program and the window. Its `finished` names what the engine opens: a GGUF file of the snapshot, or the snapshot.
-// Errors and threads: threaded_download.h.
+// Errors and threads: download_steps.h.
 #pragma once
 
 #include "app/library/downloads/download_source.h"
-#include "app/library/downloads/threaded_download.h"
-#include "app/library/hub/hub_name.h"
+#include "app/library/downloads/download_steps.h"
 #include "app/library/hub/hub_place.h"
 
 namespace winnow::app {

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "app/library/downloads/download_disk.h"
-#include "app/library/hub/blob_hash.h"
 #include "app/library/hub/gguf_head.h"
+#include "app/library/hub/hub_repository.h"
 #include "app/library/hub/hub_stored.h"
-#include "app/library/network/same_origin.h"
+#include "app/library/network/addresses.h"
 #include "engine/api/model_kinds.h"
 #include "engine/base/json_document.h"
 

@@ -1,8 +1,11 @@
-// The place of the hub and its cache on this machine, taken from the environment as its own tools do.
+// The place of a model of the hub: its name as a person types it, and the place of the hub and its cache, taken from the environment as its
+// own tools do.
 //
-// Used by hub_fetch.h, and by app/library/models, which looks for models there. Reading the token touches the disk. No errors. Threads:
-// any.
+// Used by hub_fetch.h, by the terminal program, and by app/library/models, which looks for models there. Reading the token touches the
+// disk. No errors. Threads: any.
 #pragma once
+
+#include <optional>
 
 #include <QByteArray>
 #include <QString>
@@ -20,5 +23,20 @@ struct HubPlace {
 
 // HubPlace::cache alone; `home`: of the user.
 QString hubCacheFolder(const QString& home);
+
+// A name of a model on the hub, as a person types it: OWNER/NAME[@REVISION][:QUANTISATION], or an address of its pages or files.
+struct HubName {
+  QString repository;    // "owner/name", with characters that a path and an address may hold
+  QString quantisation;  // or the name of a file; empty: whichever suits
+  QString revision{};    // a branch, a tag or a commit; empty: main
+
+  QString text() const {
+    return repository + (revision.isEmpty() ? QString() : QLatin1Char('@') + revision) +
+           (quantisation.isEmpty() ? QString() : QLatin1Char(':') + quantisation);
+  }
+  friend bool operator==(const HubName&, const HubName&) = default;
+};
+
+std::optional<HubName> readHubName(const QString& typed);
 
 }  // namespace winnow::app

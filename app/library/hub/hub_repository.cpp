@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "app/library/downloads/download_fault.h"
+#include "app/library/downloads/file_hash.h"
 #include "engine/base/json_document.h"
 
 namespace winnow::app {
@@ -114,6 +115,19 @@ std::optional<QUrl> nextPage(const QByteArray& link, const QUrl& page) {
   const QRegularExpressionMatch match = next.match(QString::fromUtf8(link));
   if (!match.hasMatch()) return std::nullopt;
   return page.resolved(QUrl::fromEncoded(match.captured(1).toUtf8(), QUrl::StrictMode));
+}
+
+QByteArray blobHashOf(const QString& path, BlobHash kind, const InterruptToken& interrupt,
+                      const std::function<void(qint64 done)>& progress) {
+  QFile file(path);
+  if (!file.open(QIODevice::ReadOnly)) throw DownloadError({DownloadProblem::kUnwritable, path, file.errorString()});
+  QCryptographicHash hash(kind == BlobHash::kSha256 ? QCryptographicHash::Sha256 : QCryptographicHash::Sha1);
+  if (kind == BlobHash::kGitBlob) {
+    hash.addData("blob " + QByteArray::number(file.size()));
+    hash.addData(QByteArrayView("\0", 1));
+  }
+  if (!addToHash(hash, file, interrupt, progress)) throw DownloadError({DownloadProblem::kUnwritable, path, file.errorString()});
+  return hash.result().toHex();
 }
 
 }  // namespace winnow::app

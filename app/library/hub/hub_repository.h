@@ -1,4 +1,5 @@
-// The hub's facts about a repository: its commit, and its files with sizes and hashes.
+// The hub's facts about a repository: its commit, and its files with sizes and hashes; and the hash of a file that is here, as the hub has
+// it.
 //
 // Used by hub_fetch.h and hub_choice.h. All of it is a stranger's: names that could lead out of a folder, negative sizes and what is no
 // hash are refused, long lists are cut off. Errors: DownloadError; kOtherAnswer where the text is not what the hub sends (a captive
@@ -8,8 +9,11 @@
 #include <QByteArray>
 #include <QString>
 #include <QUrl>
+#include <functional>
 #include <optional>
 #include <vector>
+
+#include "engine/base/interrupt.h"
 
 namespace winnow::app {
 
@@ -41,5 +45,11 @@ HubRevision readRevision(const QByteArray& json, const QString& host);
 std::vector<HubFile> readTree(const QByteArray& json, const QString& host);
 // The address of the next page, by the header Link; nothing: this was the last.
 std::optional<QUrl> nextPage(const QByteArray& link, const QUrl& page);
+
+// The hash by which the hub names a file's bytes: SHA-256, or the id that git gives a blob.
+//
+// Errors: DownloadError(kUnwritable) of a file that cannot be read; Interrupted.
+QByteArray blobHashOf(const QString& path, BlobHash kind, const InterruptToken& interrupt,
+                      const std::function<void(qint64 done)>& progress);
 
 }  // namespace winnow::app

@@ -6,19 +6,30 @@
 #include <QFileInfo>
 #include <QRegularExpression>
 #include <QSet>
+#include <QString>
+#include <QStringList>
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
 
 #include "app/library/hub/hub_cache.h"
-#include "app/library/models/gguf_files.h"
-#include "app/library/models/ollama_models.h"
 #include "engine/api/model_kinds.h"
 #include "engine/base/json_document.h"
 
 namespace winnow::app {
 namespace {
+
+// Names of what Ollama has downloaded; what a manifest says reads engine/model_files/ollama_folder.h.
+
+// "llama3.2:3b" of <manifests>/registry.ollama.ai/library/llama3.2/3b; other owners and registries are named with it.
+QString ollamaName(const QString& manifests, const QString& manifest) {
+  QStringList parts = QDir(manifests).relativeFilePath(manifest).split(QLatin1Char('/'));
+  const QString tag = parts.takeLast();
+  if (parts.size() > 1 && parts.first() == QLatin1String("registry.ollama.ai")) parts.removeFirst();
+  if (parts.size() > 1 && parts.first() == QLatin1String("library")) parts.removeFirst();
+  return parts.join(QLatin1Char('/')) + QLatin1Char(':') + tag;
+}
 
 constexpr int kMaxEntries = 20'000;  // of one program's folder
 constexpr int kMaxLevels = 6;        // below it: a snapshot's files are three down, publisher/repository/file two
@@ -200,6 +211,8 @@ class Search {
   int m_documents = 0;
 };
 
+constexpr int kMaxParts = 1000;
+
 }  // namespace
 
 std::vector<FoundModel> findModels(const ModelFolders& folders, const InterruptToken& interrupt) {
@@ -227,6 +240,29 @@ std::vector<FoundModel> findModels(const ModelFolders& folders, const InterruptT
     }
   }
   return all;
+}
+
+QStringList ggufParts(const QString& path) {
+  static const QRegularExpression part(QStringLiteral("-(\\d{5})-of-(\\d{5})\\.gguf$"));
+  const QRegularExpressionMatch match = part.match(path);
+  if (!match.hasMatch()) return {path};
+  const int count = match.captured(2).toInt();
+  if (match.captured(1).toInt() != 1 || count > kMaxParts) return {};
+  QStringList parts;
+  for (int i = 1; i <= count; ++i) {
+    const QString number = QStringLiteral("-%1-of-%2.gguf").arg(i, 5, 10, QLatin1Char('0')).arg(match.captured(2));
+    parts << path.left(match.capturedStart()) + number;
+  }
+  return parts;
+}
+
+QStringList projectorsBeside(const QString& path) {
+  QStringList projectors;
+  const QDir folder = QFileInfo(path).dir();
+  for (const QString& name : folder.entryList({QStringLiteral("*.gguf")}, QDir::Files)) {
+    if (names_projector(name.toStdString())) projectors << folder.filePath(name);
+  }
+  return projectors;
 }
 
 }  // namespace winnow::app

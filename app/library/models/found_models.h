@@ -7,6 +7,7 @@
 #pragma once
 
 #include <QString>
+#include <QStringList>
 #include <vector>
 
 #include "app/library/models/model_folders.h"
@@ -29,5 +30,13 @@ inline constexpr std::size_t kMostFoundModels = 200;
 
 // By origin in the order of `folders`, then by name; each file once.
 std::vector<FoundModel> findModels(const ModelFolders& folders, const InterruptToken& interrupt);
+
+// The files on a disk that make one GGUF model: its parts, and the projectors of pictures beside it.
+//
+// Looking beside touches the disk.
+
+// All parts of a split model by its first part, there or not; a file that is not split is its only part. Empty: a later part.
+QStringList ggufParts(const QString& path);
+QStringList projectorsBeside(const QString& path);
 
 }  // namespace winnow::app

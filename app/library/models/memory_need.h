@@ -1,7 +1,8 @@
-// A model's need of this machine's memory or its GPU's, computed before it is loaded, and where it fits.
+// A model's need of this machine's memory or its GPU's, computed before it is loaded, where it fits, and how fast the machine reads its
+// memory.
 //
-// Used by the terminal program's list and the table of known models. A sum of four parts; what it leaves out (activations of the vision
-// encoder, copies while loading) is some tenth of the weights, which is added. Measured against real files in
+// Used by the terminal program's list and the table of known models. The need is a sum of four parts; what it leaves out (activations of
+// the vision encoder, copies while loading) is some tenth of the weights, which is added. Measured against real files in
 // tests/app/library/models/memory_need_test.cpp; what a GPU needs is computed, not measured. No errors. Threads: any.
 #pragma once
 
@@ -30,7 +31,7 @@ MemoryNeed memoryNeed(const ModelSummary& model);
 struct MachineMemory {
   qint64 bytes = 0;             // of the machine; 0: not known, everything fits
   qint64 gpuBytes = 0;          // of the GPU that Winnow uses; 0: it uses none
-  double bytesPerSecond = 0.0;  // of the machine's, read by all cores (memory_speed.h); 0: not measured
+  double bytesPerSecond = 0.0;  // of the machine's, read by all cores; 0: not measured
 
   // The larger one, for callers that know no more of a model than the size of its files; 0: not known.
   qint64 largest() const;
@@ -45,5 +46,12 @@ enum class ModelFit : int {
 
 // Memory taken by other programs is left to them.
 ModelFit modelFit(const MemoryNeed& need, const MachineMemory& memory);
+
+// How many bytes of memory this machine reads in a second: the bound on how fast a model writes without a GPU, since every token reads the
+// weights once.
+//
+// Reads 128 MiB on all cores: a tenth of a second on a quiet machine. What other programs read meanwhile is missing from the result. 0:
+// there is no memory for it.
+double memoryBytesPerSecond();
 
 }  // namespace winnow::app

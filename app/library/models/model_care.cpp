@@ -9,9 +9,9 @@
 
 #include "app/library/downloads/download_fault.h"
 #include "app/library/downloads/model_offers.h"
-#include "app/library/hub/blob_hash.h"
 #include "app/library/hub/hub_cache.h"
-#include "app/library/models/gguf_files.h"
+#include "app/library/hub/hub_repository.h"
+#include "app/library/models/found_models.h"
 #include "engine/api/model_kinds.h"
 
 namespace winnow::app {

@@ -6,8 +6,8 @@
 
 #include "app/library/hub/hub_cache.h"
 #include "app/library/hub/hub_choice.h"
-#include "app/library/models/gguf_files.h"
-#include "app/library/models/memory_speed.h"
+#include "app/library/models/found_models.h"
+#include "app/library/models/memory_need.h"
 
 namespace winnow::app {
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "app/library/hub/hub_name.h"
+#include "app/library/hub/hub_place.h"
 #include "app/library/models/found_models.h"
 #include "app/library/models/memory_need.h"
 #include "app/library/models/model_care.h"

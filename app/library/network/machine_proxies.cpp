@@ -1,6 +1,6 @@
 #include "app/library/network/machine_proxies.h"
 
-#include "app/library/network/loopback.h"
+#include "app/library/network/addresses.h"
 
 namespace winnow::app {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "app/library/downloads/download_speed.h"
+#include "app/library/downloads/download_queue.h"
 #include "app/library/downloads/model_download.h"
 
 namespace winnow::cli {

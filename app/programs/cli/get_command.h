@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/library/downloads/model_download.h"
-#include "app/library/hub/hub_name.h"
+#include "app/library/hub/hub_place.h"
 #include "app/library/models/known_models.h"
 #include "app/programs/cli/exit_status.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/chats/settings/app_folders.h"
-#include "app/library/hub/hub_name.h"
+#include "app/library/hub/hub_place.h"
 #include "app/library/models/model_uses.h"
 #include "app/programs/cli/answer_json.h"
 #include "app/programs/cli/commands.h"

@@ -2,7 +2,7 @@
 
 #include "app/chats/settings/app_folders.h"
 #include "app/ground/diagnostics/system_report.h"
-#include "app/library/gpu/gpu_question.h"
+#include "app/library/gpu/gpu_probe.h"
 
 namespace winnow::cli {
 

@@ -1,6 +1,6 @@
 // The memory that models have on this machine, for the commands that say what fits.
 //
-// If Winnow uses a GPU, it waits for nvidia-smi (app/library/gpu/gpu_question.h).
+// If Winnow uses a GPU, it waits for nvidia-smi (app/library/gpu/gpu_probe.h).
 #pragma once
 
 #include "app/library/models/memory_need.h"

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "app/library/network/awaited_reply.h"
-#include "app/library/network/bare_request.h"
 #include "app/programs/server/api_refusal.h"
 
 namespace winnow::app {

@@ -13,7 +13,7 @@
 #include <algorithm>
 
 #include "app/engine/remote/key_ring.h"
-#include "app/library/network/loopback.h"
+#include "app/library/network/addresses.h"
 #include "app/words/display_text.h"
 #include "app/words/error_text.h"
 #include "ui/theme/dialog_page.h"

@@ -9,7 +9,6 @@
 #include "app/engine/remote/remote_engine.h"
 #include "app/engine/remote/winnow_server_engine.h"
 #include "app/library/network/awaited_reply.h"
-#include "app/library/network/bare_request.h"
 #include "engine/messages/wire.h"
 #include "tests/support/flooding_server.h"
 #include "tests/support/wait_until.h"

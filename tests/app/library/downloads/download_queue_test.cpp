@@ -8,7 +8,6 @@
 #include <QPointer>
 #include <QSignalSpy>
 
-#include "app/library/downloads/unfinished_downloads.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/scripted_download.h"
 

@@ -1,7 +1,7 @@
 // Pages of a package index, as they are and as they might be.
 #include <gtest/gtest.h>
 
-#include "app/library/downloads/package_index.h"
+#include "app/library/downloads/wheel_steps.h"
 
 namespace winnow::app {
 namespace {

@@ -6,8 +6,8 @@
 #include <QFileInfo>
 #include <optional>
 
+#include "app/library/gpu/gpu_libraries.h"
 #include "app/library/gpu/gpu_library_fetch.h"
-#include "app/library/gpu/gpu_places.h"
 #include "engine/device/cuda_libraries.h"
 #include "engine/device/cuda_plugin.h"
 #include "tests/support/scratch_folder.h"

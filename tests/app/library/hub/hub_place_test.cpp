@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "app/library/hub/hub_name.h"
 #include "tests/support/scratch_folder.h"
 
 namespace winnow::app {

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "app/library/hub/hub_name.h"
-#include "app/library/models/memory_speed.h"
+#include "app/library/hub/hub_place.h"
+#include "app/library/models/memory_need.h"
 #include "engine/api/model_kinds.h"
 #include "tests/support/source_folder.h"
 

@@ -1,4 +1,4 @@
-#include "app/library/network/loopback.h"
+#include "app/library/network/addresses.h"
 
 #include <QHostAddress>
 
