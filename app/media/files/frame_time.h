@@ -1,8 +1,8 @@
-// When decoded frames are shown, in ticks of their stream.
+// When frames are shown: those of a decoder in ticks of their stream, and the moment at which a player's clock shows 0.
 //
-// Used by the decoders of files and of running sources. AVI and Windows Media say when a packet is decoded and not when it is shown: frames
-// come out as many packets late as the decoder holds back, in the order of the packets' times. These need not be even, since a picture that
-// stands longer is followed by chunks without one. Pure.
+// Used for files and for running sources, so that both have the same times. AVI and Windows Media say when a packet is decoded and not when
+// it is shown: frames come out as many packets late as the decoder holds back, in the order of the packets' times. These need not be even,
+// since a picture that stands longer is followed by chunks without one. Pure.
 #pragma once
 
 #include <algorithm>
@@ -47,5 +47,12 @@ class FrameTimes {
   std::deque<std::int64_t> m_fed;
   std::int64_t m_last = AV_NOPTS_VALUE;
 };
+
+// The moment at which a player's clock shows 0 while it plays a video: at the beginning of the file, which sound may have before pictures.
+//
+// A recording may begin at any hour of its own clock; priming samples of sound before the container's 0 are not played. Pure.
+
+// In ticks of `video`, not after its first picture; 0 where nothing says when it begins. Covers and subtitles do not count.
+std::int64_t timeOrigin(const AVFormatContext& format, const AVStream& video);
 
 }  // namespace winnow::app

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "app/media/files/document_source.h"
 #include "app/media/files/limits.h"
 #include "app/media/files/media_file.h"
 #include "app/media/files/media_reader.h"
-#include "app/media/files/read_documents.h"
 
 namespace winnow::app {
 
@@ -36,5 +36,10 @@ class FfmpegMediaOpener final : public MediaReader {
   const MediaFiles m_files;
   std::unique_ptr<ReadDocuments> m_documents = std::make_unique<ReadDocuments>();
 };
+
+// Takes from the system now what the first reading would take, for a process that will not be able to open anything later.
+
+// The C library's modules for all encodings, the number of processors, and what codecs and OpenCV look up once. Once, before any thread.
+void prepareReading();
 
 }  // namespace winnow::app

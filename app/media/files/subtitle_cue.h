@@ -1,9 +1,13 @@
-// One cue of subtitles as its file has it, without markup, and what of a file's subtitles is not told. Plain data.
+// One cue of subtitles as its file has it, without markup, its times as subtitles write them, and what of a file's subtitles is not told.
+// Plain data, pure functions.
 //
-// Made by subtitle_text.h and ass_file.h, joined to lines by subtitle_text.h.
+// Made by subtitle_text.h, which joins cues to lines.
 #pragma once
 
 #include <QString>
+#include <QStringView>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/media/media_notice.h"
@@ -24,5 +28,21 @@ struct SubtitleLosses {
 
   std::vector<MediaNotice> notices() const;
 };
+
+// Times as subtitles write them. Pure.
+
+// "01:02:03,456", "02:03.456", "02:03", "01:02:03:456", "-00:00:01,000": hours may be missing, "," "." and, before three digits, ":" part
+// seconds from thousandths. None: it is no time.
+std::optional<double> subtitleSeconds(QStringView text);
+
+// Times in "00:01,000 --> 00:02,500 align:start". Spaces within a time, and other arrows between times with seconds, are what people write
+// too.
+struct CueTimes {
+  double startS = 0.0;
+  double endS = 0.0;
+};
+std::optional<CueTimes> cueTimes(QStringView line);
+// A line that is meant to have times, which cannot be read.
+bool wouldBeTimes(QStringView line);
 
 }  // namespace winnow::app

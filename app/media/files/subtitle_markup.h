@@ -1,7 +1,7 @@
-// The words of one cue without its markup.
+// The words of one cue without its markup, and HTML's character references as the characters that they stand for.
 //
-// Used by subtitle_text.h, ass_file.h and subtitles.h. A closed list of tags, each in the form that it has in SubRip and WebVTT; all else
-// between "<" and ">" is text ("<Mary laughs>", "<3"). Pure.
+// Used by subtitle_text.h and subtitles.h. A closed list of tags, each in the form that it has in SubRip and WebVTT; all else between "<"
+// and ">" is text ("<Mary laughs>", "<3"). Pure.
 #pragma once
 
 #include <QString>
@@ -18,5 +18,12 @@ enum class SubtitleMarkup : int {
 
 // Its lines, without those that say nothing; control characters are spaces. losses counts what is not told.
 std::vector<QString> plainCue(const QString& cue, SubtitleMarkup markup, SubtitleLosses& losses);
+
+// HTML's character references ("&eacute;", "&#233;", "&#xE9;") as the characters that they stand for.
+//
+// A reference ends with ";"; what is none stays as it is. Pure.
+
+// One pass, so that "&amp;lt;" is "&lt;".
+QString withoutReferences(const QString& text);
 
 }  // namespace winnow::app

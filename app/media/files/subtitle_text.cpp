@@ -1,20 +1,135 @@
 #include "app/media/files/subtitle_text.h"
 
 #include <QList>
+#include <QRegularExpression>
+#include <QString>
+#include <QStringList>
+#include <QStringView>
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
+#include <vector>
 
-#include "app/media/files/ass_file.h"
-#include "app/media/files/foreign_subtitles.h"
 #include "app/media/files/rolling_captions.h"
+#include "app/media/files/subtitle_cue.h"
 #include "app/media/files/subtitle_markup.h"
-#include "app/media/files/subtitle_times.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {
 namespace {
+
+constexpr qsizetype kLookedThrough = 4096;  // for a section's head
+
+// The columns of an event's fields; the last takes all that is left.
+struct EventFields {
+  qsizetype start = 1, end = 2, text = 9;
+};
+
+EventFields fieldsOf(QStringView format) {
+  const QList<QStringView> names = format.split(u',');
+  EventFields fields;
+  for (qsizetype i = 0; i < names.size(); ++i) {
+    const QStringView name = names[i].trimmed();
+    if (name.compare(u"Start", Qt::CaseInsensitive) == 0) fields.start = i;
+    if (name.compare(u"End", Qt::CaseInsensitive) == 0) fields.end = i;
+    if (name.compare(u"Text", Qt::CaseInsensitive) == 0) fields.text = i;
+  }
+  return fields;
+}
+
+std::optional<SubtitleCue> eventOf(QStringView line, const EventFields& fields, SubtitleLosses& losses) {
+  std::vector<QStringView> values;
+  for (qsizetype field = 0; field < fields.text; ++field) {
+    const qsizetype comma = line.indexOf(u',');
+    if (comma < 0) break;
+    values.push_back(line.left(comma).trimmed());
+    line = line.sliced(comma + 1);
+  }
+  const auto last = static_cast<std::size_t>(std::max(fields.start, fields.end));
+  const bool whole = static_cast<qsizetype>(values.size()) == fields.text && last < values.size();
+  const auto start = whole ? subtitleSeconds(values[static_cast<std::size_t>(fields.start)]) : std::nullopt;
+  const auto end = whole ? subtitleSeconds(values[static_cast<std::size_t>(fields.end)]) : std::nullopt;
+  if (!start || !end) {
+    ++losses.untimed;
+    return std::nullopt;
+  }
+  SubtitleCue cue{*start, *end, plainCue(line.toString(), SubtitleMarkup::kAss, losses)};
+  if (cue.lines.empty()) return std::nullopt;
+  return cue;
+}
+
+// Advanced SubStation Alpha (.ass, .ssa): the events of a file that are said.
+//
+// Lenient where players are: the order of an event's fields is that of the section's Format line, comments and other sections are passed
+// over. Pure.
+
+// True if the text is such a file.
+bool isAssFile(QStringView text) {
+  const QStringView head = text.left(kLookedThrough);
+  return head.trimmed().startsWith(u"[Script Info]", Qt::CaseInsensitive) || head.startsWith(u"[Events]", Qt::CaseInsensitive) ||
+         head.contains(u"\n[Events]", Qt::CaseInsensitive);
+}
+
+// Its events, in the order of the file.
+std::vector<SubtitleCue> readAssFile(QStringView text, SubtitleLosses& losses) {
+  std::vector<SubtitleCue> cues;
+  EventFields fields;
+  bool inEvents = false;
+  for (const QStringView whole : text.split(u'\n')) {
+    const QStringView line = whole.trimmed();
+    if (line.startsWith(u'[')) inEvents = line.compare(u"[Events]", Qt::CaseInsensitive) == 0;
+    const qsizetype colon = line.indexOf(u':');
+    if (!inEvents || colon < 0) continue;
+    const QStringView kind = line.left(colon), rest = line.sliced(colon + 1);
+    if (kind.compare(u"Format", Qt::CaseInsensitive) == 0) fields = fieldsOf(rest);
+    if (kind.compare(u"Dialogue", Qt::CaseInsensitive) != 0) continue;
+    if (std::optional<SubtitleCue> cue = eventOf(rest, fields, losses)) cues.push_back(std::move(*cue));
+  }
+  return cues;
+}
+
+#define CONVERT_SUBTITLES "which are not read; this converts them: ffmpeg -i FILE NEW.srt"
+#define SAVE_SUBTITLES "which are not read; save them as .srt or .vtt"
+
+constexpr qsizetype kLookedAt = 4096;  // characters from the beginning on
+
+struct ForeignFormat {
+  const char* line;  // that it is known by
+  const char* sentence;
+};
+
+constexpr ForeignFormat kForeign[] = {
+    {R"(^\{\d+\}\{\d*\})",
+     "these are MicroDVD subtitles, which count frames and are not read; this converts them (25: their frames in a second): "
+     "ffmpeg -f microdvd -subfps 25 -i FILE NEW.srt"},
+    {R"(^\s*<SAMI\b)", "these are SAMI subtitles, " CONVERT_SUBTITLES},
+    {R"(<(\w+:)?tt\b[^>]*ttml)", "these are TTML subtitles, " SAVE_SUBTITLES},
+    {R"(^\[\d+\]\[\d*\])", "these are MPL2 subtitles, which are not read; this converts them: ffmpeg -f mpl2 -i FILE NEW.srt"},
+    {R"(^\[INFORMATION\])", "these are SubViewer subtitles, " CONVERT_SUBTITLES},
+    {R"(^\[\d+:\d\d([.:]\d+)?\])", "these are lyrics (LRC), " CONVERT_SUBTITLES},
+    {R"(^Scenarist_SCC)", "these are closed captions (SCC), " SAVE_SUBTITLES},
+    {R"(^\d+:\d\d:\d\d\.\d+,\d+:\d\d:\d\d\.\d+\s*$)", "these are SubViewer or YouTube (SBV) subtitles, " CONVERT_SUBTITLES},
+    {R"(^\d\d:\d\d:\d\d:\S)", "these are TMPlayer subtitles, " CONVERT_SUBTITLES},
+};
+
+#undef CONVERT_SUBTITLES
+#undef SAVE_SUBTITLES
+
+// Formats of subtitles that are not read here: which of them a text is, and what makes one of it that is.
+//
+// Pure.
+
+// The end of a sentence: "these are SAMI subtitles, which ...; this converts them: ..."; null: nothing that is known.
+const char* foreignSubtitles(QStringView text) {
+  const QString beginning = text.left(kLookedAt).toString();
+  for (const ForeignFormat& format : kForeign) {
+    const QRegularExpression line(QString::fromLatin1(format.line),
+                                  QRegularExpression::MultilineOption | QRegularExpression::CaseInsensitiveOption);
+    if (line.match(beginning).hasMatch()) return format.sentence;
+  }
+  return nullptr;
+}
 
 bool isNumber(QStringView text) {
   return !text.isEmpty() && std::ranges::all_of(text, [](QChar c) { return c >= u'0' && c <= u'9'; });

@@ -13,7 +13,7 @@
 
 #include "app/media/files/limits.h"
 #include "app/media/files/media_file.h"
-#include "app/media/files/media_info.h"
+#include "app/media/files/media_reader.h"
 #include "app/media/files/subtitle_text.h"
 #include "engine/base/interrupt.h"
 

@@ -9,7 +9,7 @@ extern "C" {
 #include <cstdio>
 #include <string>
 
-#include "app/media/files/time_origin.h"
+#include "app/media/files/frame_time.h"
 
 namespace winnow::app {
 namespace {

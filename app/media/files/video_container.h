@@ -34,7 +34,7 @@ class VideoContainer {
   const AVStream& stream() const { return *m_video.stream; }
   // When the first picture is shown, in ticks of the stream's time base.
   std::int64_t startTicks() const { return m_video.stream->start_time != AV_NOPTS_VALUE ? m_video.stream->start_time : 0; }
-  // The latest that a frame on screen at timeS may start; of seconds that count from the beginning of the file (time_origin.h).
+  // The latest that a frame on screen at timeS may start; of seconds that count from the beginning of the file (frame_time.h).
   std::int64_t ticksAt(double timeS) const;
   double secondsAt(std::int64_t ticks) const;
   // The number in the index of the last keyframe that it lists at or before `ticks`; negative: there is none.

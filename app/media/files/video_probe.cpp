@@ -5,7 +5,6 @@
 #include <span>
 #include <string_view>
 
-#include "app/media/files/description_notices.h"
 #include "app/media/files/picture_geometry.h"
 #include "app/media/files/pixel_conversion.h"
 #include "app/media/files/subtitles.h"

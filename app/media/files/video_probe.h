@@ -7,7 +7,7 @@
 
 #include "app/media/files/container_extent.h"
 #include "app/media/files/decode_watch.h"
-#include "app/media/files/media_info.h"
+#include "app/media/files/media_reader.h"
 #include "app/media/files/orientation.h"
 #include "app/media/files/video_container.h"
 #include "app/media/files/video_decoder.h"

@@ -14,7 +14,7 @@
 
 #include "app/media/files/document_text.h"
 #include "app/media/files/limits.h"
-#include "app/media/files/media_info.h"
+#include "app/media/files/media_reader.h"
 #include "app/media/files/subtitle_text.h"
 #include "engine/base/error.h"
 #include "engine/messages/message_fields.h"

@@ -1,8 +1,8 @@
 // The rights of the media process once it has begun to read strangers' files: compute, and talk over what it holds.
 //
 // Afterwards it can open, make, run and reach nothing: no file, no socket, no other process. Entered once, by a process of one thread,
-// after everything that reading needs of the system is loaded (app/media/files/prepared_reading.h). Three things hold it, each without the
-// others: seccomp lets through a list of system calls (allowed_calls.h); Landlock takes all rights to files, ports and other processes;
+// after everything that reading needs of the system is loaded (app/media/files/media_opener.h). Three things hold it, each without the
+// others: seccomp lets through a list of system calls (media_sandbox.cpp); Landlock takes all rights to files, ports and other processes;
 // limits bound memory, files and core dumps. The kernel kills it with the thread that started it (worker_process.h). Processor time is
 // bounded from outside, question by question (media_process.h). Errors: Exception(kInternal) where the process has more than one thread.
 // The report names what the kernel lacks.

@@ -1,4 +1,5 @@
-// The work of winnow-media: it answers the questions of media_protocol.h until the program closes the channel, in a sandbox.
+// The work of winnow-media: it answers the questions of media_protocol.h until the program closes the channel, in a sandbox; and the memory
+// in which its pixels go back.
 //
 // The calling thread reads the channel, so that an interrupt arrives while a question is worked on; a thread of its own answers. Behind an
 // answer with frames it reads as many ahead, which the next question usually asks for; any other question stops that. When the channel
@@ -14,15 +15,35 @@
 #include <string>
 #include <vector>
 
+#include "app/ground/process/open_file.h"
 #include "app/ground/threads/worker_thread.h"
 #include "app/ground/worker/worker_channel.h"
 #include "app/media/files/limits.h"
-#include "app/media/files/media_source.h"
-#include "app/media/process/frame_memory.h"
+#include "app/media/files/media_reader.h"
 #include "app/media/process/media_protocol.h"
 #include "engine/base/interrupt.h"
+#include "engine/media/frame_source.h"
 
 namespace winnow::app {
+
+// The memory that pixels go back in: a file without a name that both processes have. The program reads it and never maps it.
+//
+// It has two areas that take turns, so that the next frames are written while the program copies out the last ones. Its pages are used
+// again, and given back when the last source is closed. Errors: Exception; kOutOfMemory, kLimitExceeded (ulimit -f).
+class FrameMemory {
+ public:
+  explicit FrameMemory(OpenFile file) : m_file(std::move(file)) {}
+
+  static constexpr std::int64_t kAreaBytes = std::int64_t{64} << 20;
+
+  // Returns where they lie. Frames that do not fit into one area are written over both.
+  std::int64_t write(const std::vector<SampledFrame>& frames, const std::string& subject);
+  void giveBack();
+
+ private:
+  OpenFile m_file;
+  std::int64_t m_last = kAreaBytes;  // the area that was written last
+};
 
 class MediaServer {
  public:

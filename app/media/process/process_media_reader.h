@@ -9,8 +9,8 @@
 #include <memory>
 #include <string>
 
+#include "app/media/files/document_source.h"
 #include "app/media/files/media_reader.h"
-#include "app/media/files/read_documents.h"
 #include "app/media/process/media_process.h"
 
 namespace winnow::app {

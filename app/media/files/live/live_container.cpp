@@ -9,11 +9,11 @@ extern "C" {
 #include <thread>
 #include <utility>
 
+#include "app/media/files/frame_time.h"
 #include "app/media/files/live/capture_device.h"
 #include "app/media/files/live/descriptor_bytes.h"
 #include "app/media/files/live/network_bytes.h"
-#include "app/media/files/live/stream_beginning.h"
-#include "app/media/files/time_origin.h"
+#include "app/media/files/live/stream_units.h"
 
 namespace winnow::app {
 namespace {

@@ -1,4 +1,4 @@
-// Frames of a running source, in order, on one rising line of time that begins where the source does (time_origin.h).
+// Frames of a running source, in order, on one rising line of time that begins where the source does (frame_time.h).
 //
 // Used by LiveSource. Damaged pictures are passed over and said; a change of codec or stream in the middle makes a new decoder. Errors: as
 // LiveContainer. Threads: the reading thread; FFmpeg decodes on two of its own.

@@ -6,10 +6,9 @@
 
 #include "app/ground/threads/worker_thread.h"
 #include "app/media/files/deinterlacing.h"
-#include "app/media/files/description_notices.h"
 #include "app/media/files/live/live_container.h"
 #include "app/media/files/live/live_decoder.h"
-#include "app/media/files/live/sampling_grid.h"
+#include "app/media/files/live/live_request.h"
 #include "app/media/files/live/stall_guard.h"
 #include "app/media/files/picture_geometry.h"
 #include "app/media/files/pixel_conversion.h"

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "app/media/files/content_type.h"
@@ -54,5 +55,12 @@ class StreamUnits {
   std::uint64_t m_unitStart = 0;  // where in the stream the unit begins
   std::uint64_t m_leftOut = 0;    // bytes of the stream that the present demuxer was not given
 };
+
+// Tells from a video's beginning if it can be read while it runs.
+//
+// MP4: its index must come before its pictures; that of a plain recording is written at the end. Errors: kUnsupportedFormat. Pure.
+
+// head: the first bytes; address names the source in the error. Whether they are enough to tell; then it can be.
+bool requireStreamable(std::span<const std::uint8_t> head, ContentType type, const std::string& address);
 
 }  // namespace winnow::app

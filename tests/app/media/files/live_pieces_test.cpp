@@ -4,9 +4,9 @@
 #include <thread>
 
 #include "app/media/files/live/frame_queue.h"
-#include "app/media/files/live/sampling_grid.h"
-#include "app/media/files/live/stream_beginning.h"
+#include "app/media/files/live/live_request.h"
 #include "app/media/files/live/stream_clock.h"
+#include "app/media/files/live/stream_units.h"
 #include "tests/app/media/files/live_senders.h"
 
 namespace winnow::app {

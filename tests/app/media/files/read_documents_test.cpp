@@ -1,4 +1,4 @@
-#include "app/media/files/read_documents.h"
+#include "app/media/files/document_source.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "app/media/files/character_references.h"
 #include "app/media/files/subtitle_markup.h"
 #include "engine/base/error.h"
 

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "app/ground/worker/worker_process.h"
-#include "app/media/files/prepared_reading.h"
+#include "app/media/files/media_opener.h"
 #include "app/media/process/media_sandbox.h"
 #include "app/media/process/media_server.h"
 #include "engine/messages/wire_value.h"

@@ -1,4 +1,4 @@
-#include "app/media/files/subtitle_times.h"
+#include "app/media/files/subtitle_cue.h"
 
 #include <QRegularExpression>
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "app/media/files/time_origin.h"
+#include "app/media/files/frame_time.h"
 
 extern "C" {
 #include <libavutil/mathematics.h>
