@@ -39,7 +39,6 @@
 #include "app/media/files/media_opener.h"
 #include "app/media/process/kernel_sandbox.h"
 #include "app/media/process/process_media_reader.h"
-#include "app/programs/bootstrap/initial_state.h"
 #include "app/programs/bootstrap/live_clips.h"
 #include "app/programs/bootstrap/options.h"
 #include "app/programs/server/api_server.h"

@@ -1,4 +1,5 @@
-// The window program's command line.
+// The window program's command line, and the window's first contents, which are decided from it and the resource folder before the window
+// exists.
 #pragma once
 
 #include <QByteArray>
@@ -8,6 +9,7 @@
 #include <optional>
 
 #include "engine/messages/requests.h"
+#include "ui/shell/window/main_window.h"
 
 namespace winnow::bootstrap {
 
@@ -21,5 +23,10 @@ struct Options {
 
 // Prints help or version and exits where asked; nothing for wrong usage (the reason was printed).
 std::optional<Options> parseOptions(const QCoreApplication& application);
+
+// The window's first contents: decided from the command line and the resource folder, before the window exists.
+ui::InitialState initialState(const Options& options);
+// The same, for a program that runs already.
+app::StartRequest startRequest(const ui::InitialState& initial);
 
 }  // namespace winnow::bootstrap

@@ -6,13 +6,53 @@
 #include "app/programs/cli/answer_json.h"
 #include "app/programs/cli/commands.h"
 #include "app/programs/cli/console_output.h"
-#include "app/programs/cli/loaded_recipe.h"
 #include "app/programs/cli/option_checks.h"
 #include "app/programs/cli/output_target.h"
 #include "app/programs/cli/session.h"
+#include "app/programs/cli/turn_options.h"
+#include "engine/base/error.h"
 
 namespace winnow::cli {
 namespace {
+
+bool same_budget(const RecipeSpec& a, const RecipeSpec& b) { return a.retention == b.retention && a.budget_tokens == b.budget_tokens; }
+
+bool same_but_for_the_seed(RecipeSpec a, const RecipeSpec& b) {
+  a.seed = b.seed;
+  return a == b;
+}
+
+// True if the file was made with what this option asks for; true for options that say nothing of the recipe.
+bool agrees(const std::string& option, const RecipeSpec& asked, const RecipeSpec& made) {
+  if (option == "--recipe") return same_but_for_the_seed(asked, made);
+  if (option == "--method") return asked.method == made.method;
+  if (option == "--retention" || option == "--budget") return same_budget(asked, made);
+  if (option == "--method-option") return asked.options == made.options;
+  if (option == "--turn-policy") return asked.turn_policy == made.turn_policy;
+  for (const WholeSetting& setting : kWholeSettings) {
+    if (option == option_of(setting.name)) return asked.*setting.value == made.*setting.value;
+  }
+  for (const PartSetting& part : kPartSettings) {
+    if (option == option_of(part.kind)) return asked.*part.name == made.*part.name;
+  }
+  return true;
+}
+
+// The recipe of a saved cache, and what a command that loads it asks for beside it.
+//
+// A cache is gone on from as it was made: another method, share or storage would mean that everything is read again, which the file is
+// there to avoid.
+
+// options.given: what the command line named; anything else is the file's. made: of the file.
+void require_recipe_of_file(const TurnOptions& options, const RecipeSpec& made) {
+  const RecipeSpec asked = recipe_of(options);
+  for (const std::string& option : options.given) {
+    if (agrees(option, asked, made)) continue;
+    throw Exception(
+        ErrorCode::kInvalidArgument, options.load_cache,
+        "was made with another " + option + " (its method is " + made.method + "): leave the option out, or ask without --load-cache");
+  }
+}
 
 struct AskOptions : CommandOptions {
   bool check = false;  // then check the answer against the full cache

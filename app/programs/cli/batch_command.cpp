@@ -10,7 +10,7 @@
 #include "app/programs/cli/batch_line.h"
 #include "app/programs/cli/commands.h"
 #include "app/programs/cli/console_output.h"
-#include "app/programs/cli/detail_options.h"
+#include "app/programs/cli/media_options.h"
 #include "app/programs/cli/session.h"
 #include "engine/base/json_document.h"
 #include "engine/base/line_reader.h"

@@ -9,7 +9,7 @@
 #include "app/ground/recipes/recipe_json.h"
 #include "app/media/files/text_encoding.h"
 #include "app/programs/cli/console_output.h"
-#include "app/programs/cli/detail_options.h"
+#include "app/programs/cli/media_options.h"
 #include "app/programs/cli/media_reading.h"
 #include "app/programs/cli/option_checks.h"
 #include "engine/base/json_document.h"

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "app/media/files/typed_path.h"
+#include "app/programs/cli/media_options.h"
 #include "app/programs/cli/media_reading.h"
 #include "app/programs/cli/option_checks.h"
-#include "app/programs/cli/subtitle_options.h"
 #include "engine/base/error.h"
 
 namespace winnow::cli {

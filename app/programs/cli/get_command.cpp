@@ -21,8 +21,8 @@
 #include "app/programs/cli/console_output.h"
 #include "app/programs/cli/download_words.h"
 #include "app/programs/cli/interrupt_signals.h"
+#include "app/programs/cli/models_command.h"
 #include "app/programs/cli/program_call.h"
-#include "app/programs/cli/this_machine.h"
 #include "app/words/display_text.h"
 #include "app/words/library_words.h"
 

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "app/chats/settings/app_folders.h"
+#include "app/ground/diagnostics/system_report.h"
+#include "app/library/gpu/gpu_probe.h"
 #include "app/library/hub/hub_place.h"
 #include "app/library/models/model_uses.h"
 #include "app/programs/cli/answer_json.h"
@@ -16,7 +18,6 @@
 #include "app/programs/cli/download_words.h"
 #include "app/programs/cli/interrupt_signals.h"
 #include "app/programs/cli/program_call.h"
-#include "app/programs/cli/this_machine.h"
 #include "app/words/library_words.h"
 
 namespace winnow::cli {
@@ -190,6 +191,10 @@ RunCommand add_models(CLI::App& command) {
     if (options->action.empty() != options->named.empty()) throw CLI::RequiredError("model");
     return run_models(*options, app::ModelPlaces::standard(app::AppFolders::standard().data, this_machine()));
   };
+}
+
+app::MachineMemory this_machine() {
+  return {app::memoryBytes(), app::usedGpuBytes(app::GpuPlaces::standard(app::AppFolders::standard().data))};
 }
 
 }  // namespace winnow::cli

@@ -5,8 +5,9 @@
 
 #include <string>
 
+#include "app/library/models/memory_need.h"
 #include "app/library/models/model_listing.h"
-#include "app/programs/cli/command_options.h"
+#include "app/programs/cli/commands.h"
 #include "app/programs/cli/exit_status.h"
 
 namespace winnow::cli {
@@ -17,5 +18,10 @@ struct ModelsOptions : CommandOptions {
 };
 
 ExitStatus run_models(const ModelsOptions& options, const app::ModelPlaces& places);
+
+// The memory that models have on this machine, for the commands that say what fits.
+//
+// If Winnow uses a GPU, it waits for nvidia-smi (app/library/gpu/gpu_probe.h).
+app::MachineMemory this_machine();
 
 }  // namespace winnow::cli

@@ -8,7 +8,7 @@
 #include "app/programs/cli/answer_json.h"
 #include "app/programs/cli/commands.h"
 #include "app/programs/cli/console_output.h"
-#include "app/programs/cli/detail_options.h"
+#include "app/programs/cli/media_options.h"
 #include "app/programs/cli/session.h"
 
 namespace winnow::cli {

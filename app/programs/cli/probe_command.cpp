@@ -11,7 +11,7 @@
 #include "app/programs/cli/answer_json.h"
 #include "app/programs/cli/commands.h"
 #include "app/programs/cli/console_output.h"
-#include "app/programs/cli/encoding_option.h"
+#include "app/programs/cli/media_options.h"
 #include "app/programs/cli/media_reading.h"
 #include "engine/api/model_kinds.h"
 #include "engine/api/model_summary.h"

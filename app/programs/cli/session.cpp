@@ -1,8 +1,12 @@
 #include "app/programs/cli/session.h"
 
+#include <unistd.h>
+
 #include <QDateTime>
 #include <QFile>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -16,13 +20,63 @@
 #include "app/engine/remote/key_ring.h"
 #include "app/engine/remote/switching_engine.h"
 #include "app/engine/source/engine_source.h"
+#include "app/ground/notices/notice_text.h"
 #include "app/library/models/model_uses.h"
+#include "app/programs/cli/console_output.h"
 #include "app/programs/cli/interrupt_signals.h"
+#include "app/programs/cli/media_options.h"
 #include "app/programs/cli/media_reading.h"
-#include "app/programs/cli/noticed_engine.h"
+#include "engine/api/engine.h"
 
 namespace winnow::cli {
 namespace {
+
+// An engine that says on standard error what was noticed of the media that it reads, and which images take many tokens: each thing once,
+// whoever asks.
+//
+// Wrapped around the real one by Session, so that no command can forget it. Main thread.
+class NoticedEngine final : public Engine {
+ public:
+  explicit NoticedEngine(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
+  void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override;
+
+ private:
+  class Sink;
+
+  const std::unique_ptr<Engine> engine_;
+  std::set<std::string> said_;
+  ModelInfo model_;  // that is loaded
+};
+
+class NoticedEngine::Sink : public EventSink {
+ public:
+  Sink(EventSink& sink, std::set<std::string>& said, ModelInfo& model) : sink_(sink), said_(said), model_(model) {}
+
+  void on_event(Event event) override {
+    if (const auto* sampled = std::get_if<MediaSampled>(&event.body)) {
+      for (const MediaNotice& notice : sampled->notices) say(sampled->path + ": " + app::noticeText(notice));
+      if (const std::string many = many_tokens_note(*sampled, model_); !many.empty()) say(many);
+    }
+    if (const auto* loaded = std::get_if<ModelLoaded>(&event.body)) model_ = loaded->info;
+    sink_.on_event(std::move(event));
+  }
+
+ private:
+  void say(const std::string& line) {
+    if (!said_.insert(line).second) return;
+    if (isatty(STDERR_FILENO) == 1) status_line("");  // progress stands there
+    print_err("note: %s\n", line.c_str());
+  }
+
+  EventSink& sink_;
+  std::set<std::string>& said_;
+  ModelInfo& model_;
+};
+
+void NoticedEngine::handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) {
+  Sink noticed(sink, said_, model_);
+  engine_->handle(request, noticed, interrupt);
+}
 
 // Keeps the error that ended a request.
 class ErrorWatch : public EventSink {

@@ -24,7 +24,7 @@ struct TurnOptions {
   std::string encoding;           // of every document and of subtitles, by a name of app/media/files/text_encoding.h; empty: by their bytes
   FramePlan plan;                 // of every video; every_s counts before frame_count
   MediaDetails detail;            // of every image and every video
-  std::string subtitles;          // as subtitle_options.h reads it
+  std::string subtitles;          // as media_options.h reads it
   std::vector<std::string> pins;  // as pin_options.h reads them
   std::string recipe_file;        // that the recipe was read from
   RecipeSpec recipe;

@@ -12,16 +12,37 @@
 #include "app/programs/cli/answer_json.h"
 #include "app/programs/cli/commands.h"
 #include "app/programs/cli/console_output.h"
-#include "app/programs/cli/detail_options.h"
 #include "app/programs/cli/interrupt_signals.h"
+#include "app/programs/cli/media_options.h"
 #include "app/programs/cli/option_checks.h"
 #include "app/programs/cli/session.h"
-#include "app/programs/cli/timed_questions.h"
 #include "app/programs/cli/typed_questions.h"
 #include "app/words/format_text.h"
+#include "engine/base/json_document.h"
+#include "engine/base/line_reader.h"
 
 namespace winnow::cli {
 namespace {
+
+// Questions for certain moments of a source, from a file of JSON lines: {"at": seconds, "question": text}.
+struct TimedQuestion {
+  double at_s = 0.0;  // of the source; asked when all frames before this moment were seen
+  std::string question;
+};
+
+// By time; equal times in the order of the file.
+std::vector<TimedQuestion> read_timed_questions(const std::string& path) {
+  LineReader lines(path);
+  std::vector<TimedQuestion> questions;
+  for (std::string text; lines.next(text);) {
+    if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
+    const Json given = parse_json(text, lines.where(), {.max_bytes = LineReader::kLongestLine});
+    const JsonObject line(given, lines.where());
+    questions.push_back({line.real("at", 0.0, kLongestS), line.string("question", LineReader::kLongestLine)});
+  }
+  std::stable_sort(questions.begin(), questions.end(), [](const TimedQuestion& a, const TimedQuestion& b) { return a.at_s < b.at_s; });
+  return questions;
+}
 
 // A source that is still running: frames are read as they come, questions are answered about all that was seen.
 // turn: plan.every_s between frames, recipe.budget_tokens slots to hold them within.

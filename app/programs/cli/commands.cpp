@@ -1,4 +1,4 @@
-#include "app/programs/cli/command_options.h"
+#include "app/programs/cli/commands.h"
 
 #include "app/ground/resources/bundled_files.h"
 #include "app/programs/cli/console_output.h"

@@ -1,10 +1,34 @@
-#include "app/programs/cli/detail_options.h"
+#include "app/programs/cli/media_options.h"
+
+#include <filesystem>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
+
+#include "app/media/files/subtitles.h"
+#include "app/media/files/text_encoding.h"
+#include "app/programs/cli/console_output.h"
+#include "app/programs/cli/media_reading.h"
+#include "engine/base/error.h"
 
 namespace winnow::cli {
 namespace {
+
+constexpr const char* kAuto = "auto";
+constexpr const char* kNone = "none";
+
+// A video that cannot be opened has none to offer; the engine says what is wrong with it.
+std::string found_for(const std::string& video) {
+  try {
+    return app::subtitlesOf(video, media_reader().probe(video));
+  } catch (const Exception&) {
+    return {};
+  }
+}
+
+std::string encoding_problem(const std::string& name) {
+  if (app::encodingNamed(name)) return {};
+  return name + " is not a known encoding; use one of " + joined_words(app::encodingNames());
+}
 
 void add_detail(CLI::App& command, const char* name, MediaDetail& into, const char* help) {
   const auto take = [&into](const std::string& word) { into = detail_of(word).value_or(into); };
@@ -32,6 +56,43 @@ std::string asked_text(const MediaSampled& medium, const ModelInfo& model) {
 }
 
 }  // namespace
+
+void add_subtitle_option(CLI::App& command, TurnOptions& options) {
+  command.add_option(
+      "--subtitles", options.subtitles,
+      "subtitles to read between a video's frames: auto (the .srt, .vtt, .ass or .ssa beside it, or text inside it), none, or a file");
+}
+
+std::string subtitles_for(const std::string& video, const TurnOptions& options) {
+  const std::string& asked = options.subtitles;
+  if (asked == kNone) return {};
+  if (!asked.empty() && asked != kAuto) {
+    if (options.videos.size() > 1) {
+      throw Exception(ErrorCode::kInvalidArgument, "--subtitles",
+                      "a file belongs to one video, but there are " + std::to_string(options.videos.size()) +
+                          " (auto finds those beside or inside each)");
+    }
+    return asked;
+  }
+  const std::string found = found_for(video);
+  if (asked.empty()) {
+    if (!found.empty()) {
+      print_err("%s has subtitles%s: read them with --subtitles auto\n", video.c_str(),
+                found == video ? " inside" : (" (" + found + ")").c_str());
+    }
+    return {};
+  }
+  if (found.empty()) print_err("%s: there are no subtitles beside or inside it\n", video.c_str());
+  return found;
+}
+
+void add_encoding_option(CLI::App& command, std::string& into) {
+  const auto take = [&into](const std::string& name) { into = app::encodingNamed(name).value_or(name); };
+  command
+      .add_option_function<std::string>("--encoding", take,
+                                        "encoding of documents and subtitles (Windows-1251, Shift_JIS, ...); default: detected")
+      ->check(encoding_problem);
+}
 
 std::string detail_problem(const std::string& word) {
   if (detail_of(word)) return {};
