@@ -1,7 +1,7 @@
 // Appends the keys and values of new tokens to the blocks of a layer's KV heads, each head behind the slots it already has.
 //
 // Used by engine/kv_cache on a GPU (through engine/cuda_plugin), where one launch replaces two copies per head and block. The reference is
-// kernels/reference/append_slots.cpp on host pointers; on a CPU the cache copies without an operator. Elements of 2 or 4 bytes are copied
+// kernels/reference/slots.cpp on host pointers; on a CPU the cache copies without an operator. Elements of 2 or 4 bytes are copied
 // unchanged. Never throws, never allocates. kBadArgument: a missing pointer, a size below 1, a negative slot count, another element size.
 // kUnsupported: more than kMaxAppendHeads heads. kDeviceError: the launch failed.
 #pragma once

@@ -1,7 +1,7 @@
 // GEMV with a quantised matrix (block_types.h): weights are dequantised to fp32 and multiplied with the fp32 input; only the sum is
 // rounded.
 //
-// Used by engine/layers for weights that keep their file's type. Knows no framework. The reference is kernels/reference/block_gemv.cpp, the
+// Used by engine/layers for weights that keep their file's type. Knows no framework. The reference is kernels/reference/gemv.cpp, the
 // vectorised CPU version kernels/cpu. Never throws, never allocates; calls for separate output ranges are independent. kBadArgument: a
 // missing pointer, a negative size, columns that are not a multiple of the type's block, or an unknown type.
 #pragma once

@@ -1,7 +1,7 @@
 // GEMV with a dense matrix: every element is upcast to fp32 and multiplied with the fp32 input; only the sum is rounded.
 //
 // Used by engine/layers in decode steps, whose time is that of reading the matrix. Knows no framework. The reference is
-// kernels/reference/dense_gemv.cpp, the vectorised CPU version kernels/cpu. Never throws, never allocates; calls for separate output ranges
+// kernels/reference/gemv.cpp, the vectorised CPU version kernels/cpu. Never throws, never allocates; calls for separate output ranges
 // are independent. kBadArgument: a missing pointer, a negative size or an unknown element type.
 #pragma once
 

@@ -1,6 +1,6 @@
 // The activation of a gated feed-forward block: activation(gate) * up, in one pass.
 //
-// Used by engine/layers (activation.h). The reference is kernels/reference/gated_activation.cpp, the vectorised CPU version kernels/cpu,
+// Used by engine/layers (activation.h). The reference is kernels/reference/between_products.cpp, the vectorised CPU version kernels/cpu,
 // the GPU's kernels/cuda. The activation is computed in fp32 and rounded to the type before it is multiplied, as in transformers. Every
 // activation is x times a factor in [0, 1], exact to 2^-21. Never throws, never allocates; calls on different rows or columns are
 // independent. NaN and infinity propagate.

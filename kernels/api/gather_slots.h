@@ -1,7 +1,7 @@
 // Copies the kept slots of a layer's KV heads into other blocks when a layer is compacted.
 //
 // Used by engine/kv_cache on a GPU (through engine/cuda_plugin), where one launch moves K and V of all heads. The reference is
-// kernels/reference/gather_slots.cpp on host pointers; on a CPU the cache copies without an operator. Rows are copied unchanged. No block
+// kernels/reference/slots.cpp on host pointers; on a CPU the cache copies without an operator. Rows are copied unchanged. No block
 // may be both read and written. Never throws, never allocates. kBadArgument: a missing pointer, a size below 1, a row of an odd number of
 // bytes, slots outside the block lists; `sources` is not checked. kUnsupported: more than kMaxAppendHeads heads. kDeviceError: the launch
 // failed.

@@ -1,11 +1,11 @@
 // RMS normalisation of rows, or of the heads of rows, optionally with a residual addition before it.
 //
-// Used by engine/layers (norm.h). The reference is kernels/reference/rms_norm.cpp, the vectorised CPU version kernels/cpu, the GPU's
-// kernels/cuda. Squares are summed in fp32. x / sqrt(mean(x^2) + epsilon) is computed in fp32, rounded to the weight's type, multiplied by
-// the weight and rounded to the rows' type. A weight of the rows' type thus multiplies the rounded value, an fp32 weight the unrounded one.
-// Never throws, never allocates; calls on different rows or groups are independent. A NaN or infinite element makes its row NaN.
-// kBadArgument: a missing pointer, a negative size or stride, no features, an unknown type, a weight type that is neither the rows' nor
-// fp32, an addition to several groups. kUnsupported: more than the limits. kDeviceError: the launch failed.
+// Used by engine/layers (norm.h). The reference is kernels/reference/between_products.cpp, the vectorised CPU version kernels/cpu, the
+// GPU's kernels/cuda. Squares are summed in fp32. x / sqrt(mean(x^2) + epsilon) is computed in fp32, rounded to the weight's type,
+// multiplied by the weight and rounded to the rows' type. A weight of the rows' type thus multiplies the rounded value, an fp32 weight the
+// unrounded one. Never throws, never allocates; calls on different rows or groups are independent. A NaN or infinite element makes its row
+// NaN. kBadArgument: a missing pointer, a negative size or stride, no features, an unknown type, a weight type that is neither the rows'
+// nor fp32, an addition to several groups. kUnsupported: more than the limits. kDeviceError: the launch failed.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Rotary embedding (RoPE): rotates the two halves of every head by the angles of its row.
 //
-// Used by engine/layers (rotary.h). The reference is kernels/reference/rotary.cpp, the vectorised CPU version kernels/cpu, the GPU's
-// kernels/cuda. A pair (a, b) is element i of the first and of the second half: a becomes a cos - b sin, b becomes b cos + a sin. The
+// Used by engine/layers (rotary.h). The reference is kernels/reference/between_products.cpp, the vectorised CPU version kernels/cpu, the
+// GPU's kernels/cuda. A pair (a, b) is element i of the first and of the second half: a becomes a cos - b sin, b becomes b cos + a sin. The
 // products with the cosine are rounded to the type before the others are added, as in transformers. Never throws, never allocates; calls on
 // different rows or heads are independent.
 // kBadArgument: a missing pointer, a negative size or stride or an unknown type. kUnsupported: more than the limits. kDeviceError: the

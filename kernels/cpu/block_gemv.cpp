@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "kernels/cpu/run_checked.h"
-#include "kernels/reference/check_block_gemv.h"
+#include "kernels/reference/check_products.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/block_gemv.cpp"

@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "kernels/cpu/run_checked.h"
-#include "kernels/reference/check_column_sums.h"
+#include "kernels/reference/check_statistics.h"
 #include "kernels/reference/element.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -13,7 +13,7 @@
 #include <type_traits>
 
 #include "kernels/cpu/run_checked.h"
-#include "kernels/reference/check_arguments.h"
+#include "kernels/reference/check_attention.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/decode_attention.cpp"

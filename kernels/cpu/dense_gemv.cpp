@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "kernels/cpu/run_checked.h"
-#include "kernels/reference/check_dense_gemv.h"
+#include "kernels/reference/check_products.h"
 #include "kernels/reference/element.h"
 
 #undef HWY_TARGET_INCLUDE

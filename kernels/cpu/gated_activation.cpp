@@ -10,7 +10,7 @@
 
 #include "kernels/cpu/run_checked.h"
 #include "kernels/cpu/stored_elements.h"
-#include "kernels/reference/check_gated_activation.h"
+#include "kernels/reference/check_products.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/gated_activation.cpp"

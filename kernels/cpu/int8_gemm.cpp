@@ -16,8 +16,7 @@
 
 #include "kernels/cpu/run_checked.h"
 #include "kernels/cpu/stored_elements.h"
-#include "kernels/reference/check_block_gemv.h"
-#include "kernels/reference/check_int8_gemm.h"
+#include "kernels/reference/check_products.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/int8_gemm.cpp"

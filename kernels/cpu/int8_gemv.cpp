@@ -13,7 +13,7 @@
 #include <limits>
 
 #include "kernels/cpu/run_checked.h"
-#include "kernels/reference/check_int8_gemv.h"
+#include "kernels/reference/check_products.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/int8_gemv.cpp"

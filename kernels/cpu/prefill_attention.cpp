@@ -15,7 +15,7 @@
 #include <numbers>
 
 #include "kernels/cpu/run_checked.h"
-#include "kernels/reference/check_prefill_attention.h"
+#include "kernels/reference/check_attention.h"
 #include "kernels/reference/element.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -10,7 +10,7 @@
 
 #include "kernels/cpu/run_checked.h"
 #include "kernels/cpu/stored_elements.h"
-#include "kernels/reference/check_rms_norm.h"
+#include "kernels/reference/check_rows.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/rms_norm.cpp"

@@ -5,7 +5,7 @@
 
 #include "kernels/cpu/run_checked.h"
 #include "kernels/cpu/stored_elements.h"
-#include "kernels/reference/check_rotary.h"
+#include "kernels/reference/check_rows.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/rotary.cpp"

@@ -1,5 +1,5 @@
 // The core of decode attention on ordinary CUDA cores: one thread block attends a part of a KV head's rows of K and V for a tile of up to
-// 8 query heads. Kernels (decode_attention.cuh, shared_attention.cuh) say where the rows lie; the third (decode_attention_matrix.cuh) has a
+// 8 query heads. Kernels (decode_attention.cuh, shared_attention.cu) say where the rows lie; the third (decode_attention_matrix.cuh) has a
 // core of its own and shares the launch. Also runs on CPU fibers in tests (tests/kernels/cuda_on_cpu.h).
 //
 // Three steps for every 64 rows:
@@ -14,10 +14,10 @@
 #include <algorithm>
 
 #include "kernels/api/cuda_decode_attention.h"
-#include "kernels/cuda/check_arguments.h"
 #include "kernels/cuda/element.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/warp.cuh"
+#include "kernels/reference/check_attention.h"
 
 namespace winnow::kernels::cuda {
 

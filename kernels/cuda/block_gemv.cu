@@ -3,7 +3,7 @@
 
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/tile_product.cuh"
-#include "kernels/reference/check_cuda_blocks.h"
+#include "kernels/reference/check_products.h"
 
 namespace winnow::kernels {
 

@@ -1,6 +1,6 @@
 // Quantised blocks (kernels/api/block_types.h) on a GPU: one struct a type, and eight adjacent elements of a row dequantised to fp32.
 //
-// Used by block_gemv.cuh and dequantise_rows.cuh. Values are those of kernels/reference/block_types.cpp to the bit: products are rounded
+// Used by block_gemv.cuh and dequantise_rows.cu. Values are those of kernels/reference/block_types.cpp to the bit: products are rounded
 // before they are added. Here are the types that stay as they are stored (kernels/api/cuda_block_layout.h); interleaved_blocks.cuh has the
 // others. Eight adjacent elements share scale, shift and sign in every type, so a thread only needs their contiguous bytes. kAlignment says
 // how far those bytes are aligned in every block when the matrix is to 16 bytes: a block of IQ4_NL has 18, so nothing in it can be read in

@@ -2,9 +2,9 @@
 #include "kernels/cuda/column_sums.cuh"
 
 #include "kernels/cuda/column_sums_matrix.cuh"
-#include "kernels/cuda/for_type.h"
+#include "kernels/cuda/element.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/reference/check_column_sums.h"
+#include "kernels/reference/check_statistics.h"
 
 namespace winnow::kernels {
 

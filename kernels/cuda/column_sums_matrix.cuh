@@ -11,7 +11,6 @@
 #pragma once
 
 #include "kernels/cuda/column_sums.cuh"
-#include "kernels/cuda/copy_async.cuh"
 #include "kernels/cuda/tensor_core.cuh"
 
 namespace winnow::kernels::cuda {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "kernels/cuda/check_arguments.h"
 #include "kernels/cuda/decode_attention_matrix.cuh"
-#include "kernels/cuda/for_type.h"
+#include "kernels/cuda/element.cuh"
 #include "kernels/cuda/launch.h"
+#include "kernels/reference/check_attention.h"
 
 namespace winnow::kernels {
 

@@ -1,15 +1,16 @@
 // Element types of device memory and their conversion to fp32 and back. Used by the kernels of this folder.
 #pragma once
 
-#ifdef __CUDACC__
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#endif
 
 #include <cstdint>
 #include <type_traits>
 
 #include "kernels/api/element_type.h"
+
+#ifdef __CUDACC__
+#endif
 
 namespace winnow::kernels::cuda {
 
@@ -95,6 +96,21 @@ __device__ inline void store_numbers(const float (&numbers)[kCount], ElementType
     put(static_cast<Bf16*>(array));
   } else {
     put(static_cast<Fp16*>(array));
+  }
+}
+
+// Which of a kernel's versions is launched: that of the arguments' element type. Host code; used by the launches of this folder.
+
+// Calls launch(element), whose argument's type is the one that device memory has of `type`.
+template <class Launch>
+void for_type(ElementType type, const Launch& launch) {
+  switch (type) {
+    case ElementType::kFp32:
+      return launch(float{});
+    case ElementType::kBf16:
+      return launch(Bf16{});
+    case ElementType::kFp16:
+      return launch(Fp16{});
   }
 }
 

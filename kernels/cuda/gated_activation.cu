@@ -1,9 +1,9 @@
 // Launches of gated activations.
 #include "kernels/cuda/gated_activation.cuh"
 
-#include "kernels/cuda/for_type.h"
+#include "kernels/cuda/element.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/reference/check_gated_activation.h"
+#include "kernels/reference/check_products.h"
 
 namespace winnow::kernels {
 namespace {

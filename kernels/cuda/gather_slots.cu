@@ -2,7 +2,7 @@
 #include "kernels/cuda/gather_slots.cuh"
 
 #include "kernels/cuda/launch.h"
-#include "kernels/reference/check_gather.h"
+#include "kernels/reference/check_slots.h"
 
 namespace winnow::kernels {
 

@@ -1,9 +1,9 @@
 // Launches of GEMVs with dense matrices: argument rules, type, how many warps share rows.
 #include "kernels/cuda/gemv.cuh"
 
-#include "kernels/cuda/for_type.h"
+#include "kernels/cuda/element.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/reference/check_cuda_gemv.h"
+#include "kernels/reference/check_products.h"
 
 namespace winnow::kernels {
 

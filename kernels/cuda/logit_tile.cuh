@@ -1,5 +1,5 @@
 // A tile of logits: 64 rows x 64 columns of products in registers, 8 rows x 4 columns a thread, whose operands go through shared memory 32
-// elements at a time. Device code, used by column_sums.cuh, row_walk.cuh and cross_modal_entropy.cuh; and what their launches have in
+// elements at a time. Device code, used by column_sums.cuh, row_walk.cuh and cross_modal_entropy.cu; and what their launches have in
 // common.
 #pragma once
 

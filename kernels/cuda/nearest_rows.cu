@@ -1,10 +1,10 @@
 // Launches of nearest rows: argument rules, element type, tensor cores or not, vector width, split.
 #include "kernels/cuda/nearest_rows.cuh"
 
-#include "kernels/cuda/for_type.h"
+#include "kernels/cuda/element.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/nearest_rows_matrix.cuh"
-#include "kernels/reference/check_merging.h"
+#include "kernels/reference/check_slots.h"
 
 namespace winnow::kernels {
 

@@ -12,7 +12,6 @@
 
 #include <type_traits>
 
-#include "kernels/cuda/copy_async.cuh"
 #include "kernels/cuda/nearest_rows.cuh"
 #include "kernels/cuda/tensor_core.cuh"
 

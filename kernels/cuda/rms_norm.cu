@@ -1,9 +1,9 @@
 // Launches of RMS norms.
 #include "kernels/cuda/rms_norm.cuh"
 
-#include "kernels/cuda/for_type.h"
+#include "kernels/cuda/element.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/reference/check_rms_norm.h"
+#include "kernels/reference/check_rows.h"
 
 namespace winnow::kernels {
 namespace {

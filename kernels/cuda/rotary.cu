@@ -1,9 +1,9 @@
 // Launches of rotary positions.
 #include "kernels/cuda/rotary.cuh"
 
-#include "kernels/cuda/for_type.h"
+#include "kernels/cuda/element.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/reference/check_rotary.h"
+#include "kernels/reference/check_rows.h"
 
 namespace winnow::kernels {
 namespace {

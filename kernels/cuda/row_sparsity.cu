@@ -1,9 +1,9 @@
 // Launches of row maxima and counts below them: argument rules, element type, vector width, split.
 #include "kernels/cuda/row_sparsity.cuh"
 
-#include "kernels/cuda/for_type.h"
+#include "kernels/cuda/element.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/reference/check_row_sparsity.h"
+#include "kernels/reference/check_statistics.h"
 
 namespace winnow::kernels {
 

@@ -1,5 +1,5 @@
 // A thread block's way along rows of logits, a tile of 64 at a time (logit_tile.cuh). Device code, used by row_sparsity.cuh and
-// cross_modal_entropy.cuh.
+// cross_modal_entropy.cu.
 //
 // Rows are told with their query heads: item row * group + head of the group, so that the heads of a few rows fill a tile together. One
 // thread block per (tile of items, KV head, part of the columns), which are blockIdx.x, y and z.

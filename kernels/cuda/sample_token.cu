@@ -2,7 +2,7 @@
 #include "kernels/cuda/sample_token.cuh"
 
 #include "kernels/cuda/launch.h"
-#include "kernels/reference/check_sample_token.h"
+#include "kernels/reference/check_rows.h"
 
 namespace winnow::kernels {
 

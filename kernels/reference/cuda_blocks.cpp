@@ -5,8 +5,7 @@
 #include "kernels/api/cuda_block_gemv.h"
 #include "kernels/api/cuda_block_layout.h"
 #include "kernels/api/cuda_dequantise_rows.h"
-#include "kernels/reference/check_block_gemv.h"
-#include "kernels/reference/check_cuda_blocks.h"
+#include "kernels/reference/check_products.h"
 #include "kernels/reference/element.h"
 
 namespace winnow::kernels {

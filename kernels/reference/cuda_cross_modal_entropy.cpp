@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/reference/check_cross_modal_entropy.h"
+#include "kernels/reference/check_statistics.h"
 #include "kernels/reference/device_logit.h"
 
 namespace winnow::kernels {

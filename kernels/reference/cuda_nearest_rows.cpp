@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/reference/check_merging.h"
+#include "kernels/reference/check_slots.h"
 #include "kernels/reference/element.h"
 
 namespace winnow::kernels {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/reference/check_row_sparsity.h"
+#include "kernels/reference/check_statistics.h"
 #include "kernels/reference/device_logit.h"
 
 namespace winnow::kernels {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/reference/check_arguments.h"
+#include "kernels/reference/check_attention.h"
 #include "kernels/reference/element.h"
 
 namespace winnow::kernels {

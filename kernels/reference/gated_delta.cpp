@@ -1,7 +1,7 @@
 // The definition of correct: token by token, column by column, in double within a token.
 #include "kernels/api/gated_delta.h"
 
-#include "kernels/reference/check_gated_delta.h"
+#include "kernels/reference/check_rows.h"
 
 namespace winnow::kernels {
 namespace {

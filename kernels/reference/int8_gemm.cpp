@@ -1,8 +1,7 @@
 // The definition of correct: each row of a tile is an input of int8_gemv.h, whose definitions these are.
 #include "kernels/api/int8_gemm.h"
 
-#include "kernels/reference/check_block_gemv.h"
-#include "kernels/reference/check_int8_gemm.h"
+#include "kernels/reference/check_products.h"
 #include "kernels/reference/element.h"
 
 namespace winnow::kernels {

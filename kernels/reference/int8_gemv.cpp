@@ -5,8 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/reference/check_block_gemv.h"
-#include "kernels/reference/check_int8_gemv.h"
+#include "kernels/reference/check_products.h"
 
 namespace winnow::kernels {
 namespace {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <numeric>
 
-#include "kernels/reference/check_sample_token.h"
+#include "kernels/reference/check_rows.h"
 #include "kernels/reference/sample_weights.h"
 
 namespace winnow::kernels {

@@ -1,10 +1,10 @@
 // Runs the project's CUDA kernels on a CPU: their own source, every CUDA thread a fiber, so that arithmetic, indexing and barriers are
 // tested where no GPU is. Include before a .cuh or .cu file. Knows exactly what those files use: threadIdx, blockIdx, __shared__,
 // __syncthreads, full-warp __shfl_xor_sync, __shfl_sync and __syncwarp, the tensor cores (kernels/cuda/tensor_core.cuh), copies that are
-// not waited for (kernels/cuda/copy_async.cuh), atomic maxima and sums, fp16 conversions, single operations that round. A barrier that part
-// of a warp or block never reaches throws. Compile with -fsanitize=alignment, as CMakeLists.txt does: a load from where its type is not
-// aligned ends the program. One thread block at a time; fibers are resumed in turn, so a missing barrier shows as a wrong value, not always
-// but repeatably.
+// not waited for (kernels/cuda/tensor_core.cuh), atomic maxima and sums, fp16 conversions, single operations that round. A barrier that
+// part of a warp or block never reaches throws. Compile with -fsanitize=alignment, as CMakeLists.txt does: a load from where its type is
+// not aligned ends the program. One thread block at a time; fibers are resumed in turn, so a missing barrier shows as a wrong value, not
+// always but repeatably.
 #pragma once
 
 #include <ucontext.h>

@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/reference/check_int8_gemm.h"
+#include "kernels/reference/check_products.h"
 #include "kernels/reference/half.h"
 #include "tests/kernels/every_target.h"
 #include "tests/kernels/random_blocks.h"

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "engine/device/cuda_plugin_abi.h"
-#include "kernels/cuda/check_arguments.h"
-#include "kernels/reference/check_shared_attention.h"
+#include "kernels/reference/check_attention.h"
 #include "kernels/reference/half.h"
 #include "tests/engine/emulated_gpu/device_fault.h"
 #include "tests/engine/emulated_gpu/device_memory.h"

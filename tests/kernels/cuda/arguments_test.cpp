@@ -4,16 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/cuda/check_arguments.h"
-#include "kernels/reference/check_column_sums.h"
-#include "kernels/reference/check_cross_modal_entropy.h"
-#include "kernels/reference/check_cuda_blocks.h"
-#include "kernels/reference/check_cuda_gemv.h"
-#include "kernels/reference/check_leaving_slots.h"
-#include "kernels/reference/check_merging.h"
-#include "kernels/reference/check_rotate_append.h"
-#include "kernels/reference/check_row_sparsity.h"
-#include "kernels/reference/check_shared_attention.h"
+#include "kernels/reference/check_attention.h"
+#include "kernels/reference/check_products.h"
+#include "kernels/reference/check_slots.h"
+#include "kernels/reference/check_statistics.h"
 #include "tests/kernels/cuda_cross_modal_case.h"
 #include "tests/kernels/cuda_sparsity_case.h"
 #include "tests/kernels/merging_case.h"

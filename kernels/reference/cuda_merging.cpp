@@ -1,7 +1,8 @@
 // The definition of correct: element by element, each operation rounded to fp32.
 #include "kernels/api/cuda_change_slots.h"
 
-#include "kernels/reference/check_leaving_slots.h"
+#include "kernels/api/cuda_merge_rows.h"
+#include "kernels/reference/check_slots.h"
 #include "kernels/reference/element.h"
 
 namespace winnow::kernels {
@@ -29,6 +30,22 @@ LaunchStatus cuda_change_slots_reference(const CudaChangeSlotsArgs& args) {
     const SlotChange& change = args.changes[i];
     if (change.kind != SlotChange::kReceivesValue) change_row(change, change.from_key, change.to_key, args);
     change_row(change, change.from_value, change.to_value, args);
+  }
+  return LaunchStatus::kOk;
+}
+
+// The definition of correct: element by element, each operation rounded to fp32.
+LaunchStatus cuda_merge_rows_reference(const CudaMergeRowsArgs& args) {
+  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
+  for (std::int64_t row = 0; row < args.count; ++row) {
+    for (std::int64_t i = 0; i < args.width; ++i) {
+      float sum = args.own[row] * args.rows[args.stay[row] * args.row_stride + i];
+      for (std::int64_t flow = args.begin[row]; flow < args.begin[row + 1]; ++flow) {
+        const float part = args.weight[flow] * args.rows[args.from[flow] * args.row_stride + i];
+        sum += part;
+      }
+      args.output[row * args.width + i] = sum / args.divisor[row];
+    }
   }
   return LaunchStatus::kOk;
 }
