@@ -12,8 +12,8 @@
 #include "engine/base/per_layer.h"
 #include "engine/compression/retained_slots.h"
 #include "engine/layers/layer_view.h"
-#include "engine/recipes/candidate_rows.h"
 #include "engine/recipes/segment_info.h"
+#include "engine/recipes/slot_choice.h"
 #include "engine/recipes/statistics/layer_statistics.h"
 
 namespace winnow {

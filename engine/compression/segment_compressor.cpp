@@ -11,7 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/device/work_team.h"
 #include "engine/recipes/budget.h"
-#include "engine/recipes/pair_choice.h"
+#include "engine/recipes/select.h"
 
 namespace winnow {
 

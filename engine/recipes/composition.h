@@ -11,7 +11,7 @@
 
 #include "engine/recipes/allocators/allocator.h"
 #include "engine/recipes/method_phase.h"
-#include "engine/recipes/reducers/drop.h"
+#include "engine/recipes/reducers/reducer.h"
 #include "engine/recipes/scorers/scorer.h"
 
 namespace winnow {

@@ -40,7 +40,7 @@ struct MethodInfo {
   MethodPhase phase = MethodPhase::kOnce;  // where no option is given
   bool query_aware = false;
   bool merges = false;
-  std::vector<std::string> needs;   // the statistics that its parts ask for (statistics_words.h)
+  std::vector<std::string> needs;   // the statistics that its parts ask for (method_list.cpp)
   std::vector<OptionInfo> options;  // in the order asked for, where none of them is given
 };
 

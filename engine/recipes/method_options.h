@@ -12,9 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/recipes/head_table.h"
+#include "engine/recipes/measured_options.h"
 #include "engine/recipes/method_info.h"
-#include "engine/recipes/share_profile.h"
 
 namespace winnow {
 
@@ -37,9 +36,8 @@ class OptionReader {
     for (const auto& [word, value] : words) names.emplace_back(word);
     return (words.begin() + word_index(name, OptionType::kChoice, names))->second;
   }
-  // share_profile.h's text; empty if not given.
+  // Texts as measured_options.h has them; empty if not given.
   ShareProfile profile(const std::string& name);
-  // head_table.h's text; empty if not given.
   HeadTable head_table(const std::string& name);
   // Sentences between vertical bars; empty if not given.
   std::vector<std::string> sentences(const std::string& name);

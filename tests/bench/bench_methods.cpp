@@ -35,8 +35,8 @@
 #include "engine/device/cpu_threads.h"
 #include "engine/device/cuda_plugin.h"
 #include "engine/layers/attention.h"
+#include "engine/recipes/measured_options.h"
 #include "engine/recipes/method_info.h"
-#include "engine/recipes/share_profile.h"
 #include "tests/bench/random_decoder.h"
 
 namespace {

@@ -5,9 +5,8 @@
 
 #include <utility>
 
-#include "engine/recipes/head_table.h"
+#include "engine/recipes/measured_options.h"
 #include "engine/recipes/method_info.h"
-#include "engine/recipes/share_profile.h"
 
 namespace winnow::test_support {
 

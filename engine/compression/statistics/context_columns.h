@@ -1,6 +1,6 @@
 // Expands a tensor over the context's tokens to one value per head and token of the segment.
 //
-// Used by statistics of the context (context_keys.h, expected_attention.h).
+// Used by statistics of the context (context_keys.h, context_scorer.h).
 #pragma once
 
 #include <ATen/ATen.h>

@@ -12,7 +12,6 @@
 #include <span>
 
 #include "engine/recipes/statistics/layer_statistics.h"
-#include "engine/recipes/statistics/streamed_slots.h"
 
 namespace winnow {
 

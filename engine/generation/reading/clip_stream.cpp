@@ -11,7 +11,6 @@
 #include "engine/generation/reading/context_probe.h"
 #include "engine/recipes/budget.h"
 #include "engine/recipes/event_budgets.h"
-#include "engine/recipes/pair_choice.h"
 #include "engine/recipes/select.h"
 
 namespace winnow {

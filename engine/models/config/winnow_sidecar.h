@@ -17,9 +17,7 @@
 
 #include "engine/base/json_document.h"
 #include "engine/model_files/model_package.h"
-#include "engine/recipes/head_table.h"
 #include "engine/recipes/measured_options.h"
-#include "engine/recipes/share_profile.h"
 
 namespace winnow {
 

@@ -1,7 +1,8 @@
-// Allocator: how much of the total budget each layer gets, as weights that budget.h turns into integers.
+// Allocator: how much of the total budget each layer gets, as weights that budget.h turns into integers; the plainest, which gives every
+// layer the same, is here.
 //
-// One file per rule. Const and pure: the per-layer numbers are taken when the layer's statistics exist, the weights when all layers have
-// theirs. No torch.
+// One file per rule; a rule that one preset alone has is in the preset's file. Const and pure: the per-layer numbers are taken when the
+// layer's statistics exist, the weights when all layers have theirs. No torch.
 #pragma once
 
 #include <cstdint>
@@ -56,6 +57,13 @@ class Allocator {
   virtual std::optional<std::vector<std::int64_t>> budgets(std::span<const LayerMeasure>, const BudgetBounds&) const {
     return std::nullopt;
   }
+};
+
+// Every layer gets the same.
+class UniformAllocator : public Allocator {
+ public:
+  std::string name() const override { return "uniform"; }
+  std::vector<double> weights(std::span<const LayerMeasure> measured) const override { return std::vector<double>(measured.size(), 1.0); }
 };
 
 }  // namespace winnow

@@ -9,16 +9,28 @@
 // granularity=head.
 // Deviations, where the paper's formulas are not readable: mean over heads of the importance, sample standard deviation, causal order among
 // elite rows, negative skew counts as 0, both halves normalised to mean 1 over layers; a layer keeps at least one visual token.
+#include "engine/recipes/allocators/allocator.h"
 #include "engine/recipes/allocators/pyramid.h"
 #include "engine/recipes/allocators/strength_skew.h"
-#include "engine/recipes/allocators/uniform.h"
 #include "engine/recipes/methods/method.h"
-#include "engine/recipes/reducers/average.h"
-#include "engine/recipes/scorers/elite.h"
+#include "engine/recipes/reducers/joining.h"
+#include "engine/recipes/scorers/scorer.h"
 
 namespace winnow {
 
 namespace {
+
+// Attention of the instruction's elite tokens (AirCache, arXiv 2503.23956, equations 7-8). Visual columns only: made for scope visual.
+class EliteScorer : public Scorer {
+ public:
+  explicit EliteScorer(EliteNeed elite) : elite_(elite) {}
+  std::string name() const override { return "elite"; }
+  StatisticsNeeds needs() const override { return {{}, {}, elite_}; }
+  HeadScores score(const LayerStatistics& statistics, const SegmentInfo&) const override { return statistics.elite->importance; }
+
+ private:
+  EliteNeed elite_;
+};
 
 std::unique_ptr<const Allocator> allocator_of(OptionReader& options, const EliteNeed& elite) {
   using Use = StrengthSkewAllocator::Use;

@@ -11,11 +11,11 @@
 // the prompt's next m_c tokens, kept or leaving later (KVCache-Factory, pyramidkv_utils.py, CAMKVCluster). That cannot come out even: a
 // value is added and nothing taken away, so with probabilities near 1 a leaving value hands on what hundreds before it handed to it
 // (x_i = 1 + p * mean of the m_c before), and the softmax over fewer slots raises the sum once more.
-#include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/allocators/allocator.h"
 #include "engine/recipes/methods/method.h"
 #include "engine/recipes/reducers/value_push.h"
 #include "engine/recipes/scorers/accumulated.h"
-#include "engine/recipes/scorers/recency.h"
+#include "engine/recipes/scorers/position_scores.h"
 
 namespace winnow {
 

@@ -7,7 +7,7 @@
 // holds a whole slot more than its share of all tokens seen, the slot 25 before the end of the prompt's cache leaves.
 // Deviations: ranks and offsets as meant (the code takes ranks from a permutation instead of its inverse and forgets the offset of the
 // first tokens).
-#include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/allocators/allocator.h"
 #include "engine/recipes/methods/method.h"
 #include "engine/recipes/reducers/nearest_index.h"
 #include "engine/recipes/scorers/accumulated.h"

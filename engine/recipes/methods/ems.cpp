@@ -7,7 +7,7 @@
 // length. While decoding the token that leaves the window becomes a slot and the least slot is merged. ems-no-position compares and stores
 // keys before rotation and rotates them at use by rank (option rotation=original: to their own positions).
 // Options: zero_mode=literal gives masked tokens key and value 0 in the softmax, as the paper words it; for comparison only.
-#include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/allocators/allocator.h"
 #include "engine/recipes/methods/method.h"
 #include "engine/recipes/reducers/shared_entries.h"
 #include "engine/recipes/scorers/global_local.h"

@@ -6,7 +6,7 @@
 // attended slot outside the recent ones leaves when m > b. Options: phase=once (KVCache-Factory), score=mean (by the number of rows that
 // see a token, NVIDIA/kvpress; once only). Deviation: evicts once after the prefill and then per step, where the authors' code evicts on
 // every forward, prefill rows included.
-#include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/allocators/allocator.h"
 #include "engine/recipes/methods/method.h"
 #include "engine/recipes/methods/shared_options.h"
 #include "engine/recipes/scorers/accumulated.h"

@@ -7,7 +7,7 @@
 // their keys, and no first or recent slots are kept for themselves.
 #include "engine/recipes/methods/method.h"
 #include "engine/recipes/methods/shared_options.h"
-#include "engine/recipes/scorers/key_difference.h"
+#include "engine/recipes/scorers/context_scorer.h"
 
 namespace winnow {
 

@@ -7,11 +7,9 @@
 // (all text stays, whatever the budget), merge_gate=mean (weighted: only pairs at least as similar as the mean take part). Deviations:
 // cosines and gate per kv head, not averaged over heads; the code's mixing of filtered targets with unfiltered sources and its fixed 576
 // tokens an image are not reproduced.
-#include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/allocators/allocator.h"
 #include "engine/recipes/methods/method.h"
-#include "engine/recipes/reducers/average.h"
-#include "engine/recipes/reducers/pivot.h"
-#include "engine/recipes/reducers/weighted.h"
+#include "engine/recipes/reducers/joining.h"
 #include "engine/recipes/scorers/text_prior.h"
 
 namespace winnow {

@@ -12,8 +12,7 @@
 // code's mixing of filtered targets with unfiltered sources is not reproduced.
 #include "engine/recipes/allocators/cross_modal.h"
 #include "engine/recipes/methods/method.h"
-#include "engine/recipes/reducers/average.h"
-#include "engine/recipes/reducers/pivot.h"
+#include "engine/recipes/reducers/joining.h"
 #include "engine/recipes/scorers/text_prior.h"
 
 namespace winnow {

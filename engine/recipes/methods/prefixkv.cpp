@@ -6,7 +6,6 @@
 // prefixkv-profile takes shares per layer that were measured beforehand at several retentions (option profile, or "prefixkv_profile" in the
 // model's winnow.json), as the authors do with ten calibration samples and one file per retention. Deviation: exact totals instead of a
 // tolerance of five slots with rescaling.
-#include "engine/recipes/allocators/fixed_shares.h"
 #include "engine/recipes/allocators/prefix_mass.h"
 #include "engine/recipes/measured_options.h"
 #include "engine/recipes/methods/method.h"

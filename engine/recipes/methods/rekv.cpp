@@ -7,13 +7,38 @@
 // before it, so that the words have seen what stands between them and the media), keys keep their positions, so that the window (option
 // local_window) sees true distances to what stands before the media, too, the share or number of slots says how much is fetched (64 frames
 // there), its last frame perhaps in part.
+#include "engine/base/error.h"
+#include "engine/recipes/composition.h"
 #include "engine/recipes/methods/method.h"
 #include "engine/recipes/methods/shared_options.h"
-#include "engine/recipes/scorers/frame_likeness.h"
+#include "engine/recipes/scorers/scorer.h"
 
 namespace winnow {
 
 namespace {
+
+// How much a frame is like a question: every slot has its frame's score, so that whole frames are fetched, the best first (ReKV).
+class FrameLikenessScorer : public Scorer {
+ public:
+  explicit FrameLikenessScorer(bool cosine) : cosine_(cosine) {}
+  std::string name() const override { return "frame-likeness"; }
+  std::optional<Refusal> fits(const Composition& parts) const override {
+    if (phase_facts(parts.phase).fetches) return std::nullopt;
+    return Refusal{"scorer", name() + " compares frames with a question when it comes; start from rekv"};
+  }
+  StatisticsNeeds needs() const override {
+    StatisticsNeeds needs;
+    needs.probe = QuestionProbe{cosine_};
+    return needs;
+  }
+  HeadScores score(const LayerStatistics& statistics, const SegmentInfo&) const override {
+    require(statistics.probe.has_value(), "FrameLikenessScorer: there was no question");
+    return *statistics.probe;
+  }
+
+ private:
+  bool cosine_;
+};
 
 Composition rekv(OptionReader& options) {
   Composition composition = before_the_question();

@@ -4,9 +4,9 @@
 // Score: mean attention over the rows that see a token. Protected: 4 sinks and the last 10 tokens, completed by the tokens whose attention
 // fluctuates most to 30 % of the budget beside the sinks. While decoding sums, squares and counts follow every row, and the least mean
 // among the steadiest slots leaves. Deviation: one event after the prefill where the original walks the prompt in strides.
-#include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/allocators/allocator.h"
 #include "engine/recipes/methods/method.h"
-#include "engine/recipes/scorers/mean_deviation.h"
+#include "engine/recipes/scorers/accumulated.h"
 
 namespace winnow {
 

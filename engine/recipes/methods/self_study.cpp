@@ -11,7 +11,7 @@
 // a fifth of an equal share in every head (floor=0.2).
 #include "engine/recipes/methods/method.h"
 #include "engine/recipes/methods/shared_options.h"
-#include "engine/recipes/scorers/probe_votes.h"
+#include "engine/recipes/scorers/context_scorer.h"
 
 namespace winnow {
 

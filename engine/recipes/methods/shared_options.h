@@ -3,8 +3,8 @@
 
 #include <memory>
 
+#include "engine/recipes/allocators/allocator.h"
 #include "engine/recipes/allocators/global_pairs.h"
-#include "engine/recipes/allocators/uniform.h"
 #include "engine/recipes/composition.h"
 #include "engine/recipes/method_options.h"
 #include "engine/recipes/statistics/layer_statistics.h"

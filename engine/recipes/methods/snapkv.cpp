@@ -4,7 +4,7 @@
 // a[j] = sum over the last w rows of A[i][j] for j < n - w; pooled over k columns; kept = best b - w of them plus the whole window.
 // Deviations: query heads of a group are averaged before pooling and each kv head keeps its own set (the authors' code selects per query
 // head, which multiplies the memory of grouped-query models by the group size); never fewer than w + 1 slots are kept.
-#include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/allocators/allocator.h"
 #include "engine/recipes/methods/method.h"
 #include "engine/recipes/methods/shared_options.h"
 #include "engine/recipes/scorers/window_votes.h"

@@ -9,7 +9,7 @@
 // shares, every question sees 0.75 of them, the paper's target (option target=1: all of them).
 #include "engine/recipes/methods/method.h"
 #include "engine/recipes/methods/shared_options.h"
-#include "engine/recipes/scorers/probe_votes.h"
+#include "engine/recipes/scorers/context_scorer.h"
 #include "engine/recipes/scorers/temporal_change.h"
 
 namespace winnow {

@@ -4,9 +4,9 @@
 // kept = first n_sink tokens of the conversation + last (b - n_sink); while decoding the oldest slot that is no sink leaves when m > b.
 // Deviations: keys keep their original rotary positions (rope=in-cache: positions inside the cache, as the authors have it); the sinks are
 // system tokens, never image tokens.
-#include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/allocators/allocator.h"
 #include "engine/recipes/methods/method.h"
-#include "engine/recipes/scorers/recency.h"
+#include "engine/recipes/scorers/position_scores.h"
 
 namespace winnow {
 

@@ -8,13 +8,56 @@
 // Deviations: shares cut by clipping are given to the other layers, so that the total is exact (faithful_clip: as printed); each kv head
 // keeps its own set (the paper does not say); keys are all columns, as its algorithm listing has it, not the last rows only, as its
 // formula is printed; without visual tokens, or with none after them, P is the last 32 rows.
-#include "engine/recipes/allocators/sparsity.h"
+#include "engine/recipes/allocators/allocator.h"
 #include "engine/recipes/methods/method.h"
-#include "engine/recipes/scorers/post_vision.h"
+#include "engine/recipes/scorers/scorer.h"
 
 namespace winnow {
 
 namespace {
+
+// Attention of the text after the images: column sums of the post-vision rows over all columns (VL-Cache).
+class PostVisionScorer : public Scorer {
+ public:
+  explicit PostVisionScorer(RowRule rows) : rows_(rows) {}
+  std::string name() const override { return "post-vision"; }
+  StatisticsNeeds needs() const override {
+    StatisticsNeed need;
+    need.rows = rows_;
+    need.column_sums = true;
+    return {{need}, {}, {}};
+  }
+  HeadScores score(const LayerStatistics& statistics, const SegmentInfo&) const override { return statistics.at(rows_).column_sums; }
+  bool sums_attention() const override { return true; }
+
+ private:
+  RowRule rows_;
+};
+
+// Layers whose attention is dense get more: weight = 1 - share of near-zero entries (VL-Cache, arXiv 2410.23317, section 4.1).
+class SparsityAllocator : public Allocator {
+ public:
+  // p: an entry is near zero below p times its row's maximum.
+  SparsityAllocator(RowRule rows, double p) : rows_(rows), p_(p) {}
+  std::string name() const override { return "sparsity"; }
+  StatisticsNeeds needs() const override {
+    StatisticsNeed need;
+    need.rows = rows_;
+    need.sparsity_p = p_;
+    return {{need}, {}, {}};
+  }
+  LayerMeasure measure(const LayerStatistics& statistics, const SegmentInfo&) const override { return {statistics.at(rows_).sparsity}; }
+  std::vector<std::string> measure_names() const override { return {"sparsity"}; }
+  std::vector<double> weights(std::span<const LayerMeasure> measured) const override {
+    std::vector<double> weights;
+    for (const LayerMeasure& layer : measured) weights.push_back(1.0 - layer.at(0));
+    return weights;
+  }
+
+ private:
+  RowRule rows_;
+  double p_;
+};
 
 Composition vl_cache(OptionReader& options) {
   RowRule rows;

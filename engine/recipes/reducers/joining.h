@@ -1,11 +1,14 @@
-// Merging in which every slot that takes part joins one slot that stays, as all rules but value push and shared entries have it.
+// Merging in which every slot that takes part joins one slot that stays, as all rules but value push and shared entries have it; and
+// LOOK-M's three rules of this kind.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
+#include "engine/recipes/budget.h"
 #include "engine/recipes/reducers/reducer.h"
 
 namespace winnow {
@@ -52,6 +55,65 @@ class SimilarityReducer : public Reducer {
 
  private:
   Merging joined(std::vector<MergePair> pairs, double threshold) const;
+};
+
+// Every slot that leaves is averaged into the kept slot with the most similar key (MEDA, arXiv 2502.17599, section 3.3; LOOK-M, arXiv
+// 2406.18139, averaged merging). With a fraction under 1 only the most similar share of them is, and the rest is dropped (AirCache's
+// ablation, arXiv 2503.23956).
+class AverageReducer : public SimilarityReducer {
+ public:
+  explicit AverageReducer(double fraction = 1.0) : fraction_(fraction) {}
+  std::string name() const override { return "average"; }
+
+ private:
+  void admit(std::vector<MergePair>& pairs, double /*threshold*/) const override {
+    if (fraction_ >= 1.0) return;
+    std::vector<std::size_t> order(pairs.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return pairs[a].cosine > pairs[b].cosine; });
+    order.resize(static_cast<std::size_t>(round_half_up(fraction_ * static_cast<double>(pairs.size()))));
+    std::sort(order.begin(), order.end());
+    for (std::size_t i = 0; i < order.size(); ++i) pairs[i] = pairs[order[i]];
+    pairs.resize(order.size());
+  }
+  double take_in(Merging::Scale& target, float cosine) const override { return take_in_evenly(target, cosine); }
+
+  double fraction_;
+};
+
+// Every slot that leaves is first averaged with the kept slot of the most similar key, then the kept slot becomes the mean of itself and
+// all of these (LOOK-M, arXiv 2406.18139, pivotal merging).
+class PivotReducer : public SimilarityReducer {
+ public:
+  std::string name() const override { return "pivot"; }
+
+ private:
+  double take_in(Merging::Scale& target, float /*cosine*/) const override {
+    target.own += 0.5;
+    target.divisor += 1.0;
+    return 0.5;
+  }
+};
+
+// Every slot that leaves is scaled by its cosine with the kept slot of the most similar key, then the kept slot becomes the mean (LOOK-M,
+// arXiv 2406.18139, weighted merging). With a gate only slots whose cosine is at least the mean take part.
+class WeightedReducer : public SimilarityReducer {
+ public:
+  explicit WeightedReducer(bool mean_gate = false) : mean_gate_(mean_gate) {}
+  std::string name() const override { return "weighted"; }
+
+ private:
+  void admit(std::vector<MergePair>& pairs, double /*threshold*/) const override {
+    if (!mean_gate_) return;
+    const double mean = mean_cosine(pairs);
+    std::erase_if(pairs, [mean](const MergePair& pair) { return pair.cosine < mean; });
+  }
+  double take_in(Merging::Scale& target, float cosine) const override {
+    target.divisor += 1.0;
+    return cosine;
+  }
+
+  bool mean_gate_;
 };
 
 }  // namespace winnow

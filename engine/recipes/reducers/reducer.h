@@ -105,4 +105,11 @@ class Reducer {
   virtual const SharingRule* sharing() const { return nullptr; }
 };
 
+// Dropped slots are discarded.
+class DropReducer : public Reducer {
+ public:
+  std::string name() const override { return "drop"; }
+  bool merges() const override { return false; }
+};
+
 }  // namespace winnow

@@ -1,13 +1,11 @@
 #include "engine/recipes/reducers/registry.h"
 
-#include "engine/recipes/reducers/average.h"
-#include "engine/recipes/reducers/drop.h"
 #include "engine/recipes/reducers/gated.h"
+#include "engine/recipes/reducers/joining.h"
 #include "engine/recipes/reducers/nearest_index.h"
-#include "engine/recipes/reducers/pivot.h"
+#include "engine/recipes/reducers/reducer.h"
 #include "engine/recipes/reducers/shared_entries.h"
 #include "engine/recipes/reducers/value_push.h"
-#include "engine/recipes/reducers/weighted.h"
 
 namespace winnow {
 

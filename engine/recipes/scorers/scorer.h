@@ -1,6 +1,7 @@
 // Scorer: how important each token of the segment is, higher = keep.
 //
-// One file per rule. Const and pure: what a scorer knows of the layer is in the statistics that it declared. No torch.
+// One file per rule or for rules of one kind; a rule that one preset alone has is in the preset's file. Const and pure: what a scorer knows
+// of the layer is in the statistics that it declared. No torch.
 #pragma once
 
 #include <optional>
@@ -10,7 +11,6 @@
 #include "engine/recipes/refusal.h"
 #include "engine/recipes/segment_info.h"
 #include "engine/recipes/statistics/layer_statistics.h"
-#include "engine/recipes/statistics/streamed_slots.h"
 
 namespace winnow {
 

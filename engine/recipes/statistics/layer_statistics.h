@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,9 +13,35 @@
 #include <vector>
 
 #include "engine/base/index.h"
-#include "engine/recipes/statistics/row_rule.h"
+#include "engine/recipes/segment_info.h"
 
 namespace winnow {
+
+// Which query rows of a segment a statistic looks at. All rules give one range that ends with the segment. No torch.
+struct RowRule {
+  enum class Kind : int { kLast = 1, kPostVision = 2 };
+  Kind kind = Kind::kLast;
+  std::int64_t window = 32;  // kLast: the last `window` rows
+  // kPostVision: rows after the last visual token, extended backwards to at least `min_rows` and cut to the last `max_rows` (0: no limit).
+  std::int64_t min_rows = 1;
+  std::int64_t max_rows = 0;
+
+  static RowRule last(std::int64_t window) {
+    RowRule rule;
+    rule.window = window;
+    return rule;
+  }
+  static RowRule all() { return last(std::numeric_limits<std::int64_t>::max()); }
+
+  friend bool operator==(const RowRule&, const RowRule&) = default;
+};
+
+struct RowRange {
+  std::int64_t first = 0;  // rows [first, n)
+  bool fallback = false;   // no row qualified: the last min(32, n) rows stand in
+};
+
+RowRange rows_of(const RowRule& rule, const SegmentInfo& segment);
 
 // How the query heads of a group are joined into their kv head's number.
 enum class GroupReduce : int { kMean = 1, kMaximum = 2, kSum = 3 };
@@ -208,5 +235,20 @@ struct LayerStatistics {
 // Needs over the same rows (and group reduction) are served by one pass. Throws kIllegalRecipe if two parts want the same statistic with
 // different settings.
 StatisticsNeeds merge_needs(std::span<const StatisticsNeeds> needs);
+
+// Statistics of a kv head's slots of media that come in clips, when a clip has been read (phase stream). Plain numbers, no torch.
+//
+// Computed by engine/compression/statistics/streamed_keys.h as a scorer declares it, read by Scorer::stream_scores().
+
+// Lists have one entry per slot, in slot order; empty: nobody asked.
+struct StreamedSlots {
+  LayerId layer{0};
+  KvHead head{0};
+  std::vector<std::int32_t> originals;  // the tokens' original indices; always there
+  std::vector<float> key_likeness;      // cosine between a key and the mean direction of the head's keys
+  std::vector<float> value_norms;       // Euclidean
+  std::vector<float> change;            // minus the mean cosine between a key and those of the same place in the newest frames; -1 to 1
+  std::vector<std::uint8_t> recent;     // 1: of the newest frames themselves; with change
+};
 
 }  // namespace winnow

@@ -7,8 +7,7 @@
 #include "engine/compression/statistics/context_keys.h"
 #include "engine/compression/statistics/expected_attention.h"
 #include "engine/layers/rotary.h"
-#include "engine/recipes/scorers/expected_attention.h"
-#include "engine/recipes/scorers/key_difference.h"
+#include "engine/recipes/scorers/context_scorer.h"
 #include "tests/engine/compression/layer_fixture.h"
 
 namespace winnow {

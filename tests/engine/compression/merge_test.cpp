@@ -9,12 +9,10 @@
 #include <utility>
 
 #include "engine/recipes/random_hash.h"
-#include "engine/recipes/reducers/average.h"
 #include "engine/recipes/reducers/gated.h"
+#include "engine/recipes/reducers/joining.h"
 #include "engine/recipes/reducers/nearest_index.h"
-#include "engine/recipes/reducers/pivot.h"
 #include "engine/recipes/reducers/value_push.h"
-#include "engine/recipes/reducers/weighted.h"
 #include "engine/recipes/select.h"
 
 namespace winnow {

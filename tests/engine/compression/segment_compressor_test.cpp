@@ -13,9 +13,9 @@
 
 #include "engine/base/error.h"
 #include "engine/compression/compression_event.h"
-#include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/allocators/allocator.h"
 #include "engine/recipes/reducers/nearest_index.h"
-#include "engine/recipes/scorers/recency.h"
+#include "engine/recipes/scorers/position_scores.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/engine/compression/named_composition.h"
 

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "engine/recipes/allocators/cross_modal.h"
-#include "engine/recipes/allocators/fixed_shares.h"
 #include "engine/recipes/allocators/inverse_variance.h"
 #include "engine/recipes/allocators/prefix_mass.h"
 #include "engine/recipes/allocators/pyramid.h"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
-#include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/allocators/allocator.h"
 #include "engine/recipes/method_info.h"
 #include "engine/recipes/methods/registry.h"
 #include "engine/recipes/reducers/registry.h"

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "engine/recipes/method_info.h"
-#include "engine/recipes/scorers/key_difference.h"
-#include "engine/recipes/scorers/recency.h"
+#include "engine/recipes/scorers/context_scorer.h"
+#include "engine/recipes/scorers/position_scores.h"
 #include "engine/recipes/scorers/temporal_change.h"
 #include "engine/recipes/select.h"
 

@@ -1,11 +1,14 @@
-// A hash of (seed, layer, kv head, original token index): the control that every other scorer has to beat.
+// Scores that look at no statistics: by a token's place alone, or by a hash of it.
 #pragma once
+
+#include <numeric>
 
 #include "engine/recipes/random_hash.h"
 #include "engine/recipes/scorers/scorer.h"
 
 namespace winnow {
 
+// A hash of (seed, layer, kv head, original token index): the control that every other scorer has to beat.
 class RandomScorer : public Scorer {
  public:
   RandomScorer(std::uint64_t seed, bool same_all_layers) : seed_(seed), same_all_layers_(same_all_layers) {}
@@ -34,6 +37,25 @@ class RandomScorer : public Scorer {
 
   std::uint64_t seed_;
   bool same_all_layers_;  // one draw for all layers and heads
+};
+
+// Newer is better: the score is the row number, and of media that come in clips the token's.
+class RecencyScorer : public Scorer {
+ public:
+  std::string name() const override { return "recency"; }
+  HeadScores score(const LayerStatistics&, const SegmentInfo& segment) const override {
+    HeadScores scores{1, segment.tokens, std::vector<float>(static_cast<std::size_t>(segment.tokens))};
+    std::iota(scores.values.begin(), scores.values.end(), 0.0F);  // exact: a segment has far fewer than 2^24 tokens
+    return scores;
+  }
+  bool follows_decode() const override { return true; }
+  bool judges_streams() const override { return true; }
+  std::vector<float> stream_scores(const StreamedSlots& slots, std::int64_t) const override {
+    std::vector<float> scores;
+    // Counted from the oldest that is left, so that a float tells two neighbours apart however long the stream is.
+    for (const std::int32_t original : slots.originals) scores.push_back(static_cast<float>(original - slots.originals.front()));
+    return scores;
+  }
 };
 
 }  // namespace winnow

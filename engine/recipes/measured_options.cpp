@@ -1,11 +1,75 @@
-#include "engine/recipes/share_profile.h"
+#include "engine/recipes/measured_options.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <optional>
-
-#include "engine/recipes/number_text.h"
+#include <string>
+#include <string_view>
 
 namespace winnow {
+namespace {
+
+// Numbers in the texts of options that hold many of them.
+std::optional<double> number_of(std::string_view text) {
+  double number = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// The shortest text that number_of() reads as the same number.
+std::string number_text(double number) {
+  std::array<char, 32> text{};
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number);
+  return {text.data(), end};
+}
+
+// The text up to `mark`, which is taken off `rest` with it; the rest if there is none.
+std::string_view next_part(std::string_view& rest, char mark) {
+  const std::size_t at = rest.find(mark);
+  const std::string_view part = rest.substr(0, at);
+  rest = at == std::string_view::npos ? std::string_view() : rest.substr(at + 1);
+  return part;
+}
+
+}  // namespace
+
+std::string head_table_problem(const HeadTable& table) {
+  for (const std::vector<double>& layer : table) {
+    if (layer.empty() || layer.size() != table.front().size()) return "must have one number per head in every layer";
+    if (!std::all_of(layer.begin(), layer.end(), [](double score) { return std::isfinite(score) && score >= 0.0; }))
+      return "must have numbers that are not negative";
+  }
+  return {};
+}
+
+std::string head_table_text(const HeadTable& table) {
+  std::string text;
+  for (const std::vector<double>& layer : table) {
+    if (!text.empty()) text += '/';
+    for (std::size_t head = 0; head < layer.size(); ++head) {
+      if (head > 0) text += ':';
+      text += number_text(layer[head]);
+    }
+  }
+  return text;
+}
+
+HeadTable parse_head_table(std::string_view text) {
+  HeadTable table;
+  while (!text.empty()) {
+    std::string_view row = next_part(text, '/');
+    std::vector<double>& layer = table.emplace_back();
+    while (!row.empty()) {
+      const std::optional<double> score = number_of(next_part(row, ':'));
+      if (!score) return {};
+      layer.push_back(*score);
+    }
+  }
+  return table;
+}
 
 std::string profile_problem(const ShareProfile& profile) {
   double before = 0.0;
