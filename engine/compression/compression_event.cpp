@@ -4,7 +4,7 @@
 
 #include "engine/compression/closed_ranks.h"
 #include "engine/compression/reducers/merge.h"
-#include "engine/compression/reducers/slot_sharing.h"
+#include "engine/compression/reducers/shared_entries.h"
 #include "engine/device/work_team.h"
 #include "engine/recipes/select.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/base/index.h"
-#include "engine/compression/merge_state.h"
+#include "engine/compression/decode_policy.h"
 #include "engine/compression/segment_compressor.h"
 #include "engine/kv_cache/kv_cache.h"
 

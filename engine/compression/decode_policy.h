@@ -1,4 +1,5 @@
-// A method's treatment of the cache while decoding: it keeps a cap on every layer, or a share of all tokens seen.
+// A method's treatment of the cache while decoding: it keeps a cap on every layer, or a share of all tokens seen; and what merging
+// remembers across events and tokens.
 //
 // One implementation per eviction rule (decode/). Made after each turn's event (next_decode_policy.h), belongs to a conversation and is
 // copied with it. Engine thread only.
@@ -12,11 +13,31 @@
 #include <vector>
 
 #include "engine/base/index.h"
-#include "engine/compression/merge_state.h"
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/layers/layer_view.h"
 
 namespace winnow {
+
+// State of merging across events and tokens. Belongs to a conversation and is copied with it.
+
+// A kept token and how many tokens events have merged into its slot.
+struct MergedInto {
+  std::int32_t original = 0;
+  std::int32_t tokens = 0;
+
+  friend bool operator==(const MergedInto&, const MergedInto&) = default;
+};
+
+struct MergeState {
+  // The reducer's threshold per layer and KV head (Reducer::next_threshold); NaN before the first eviction. Empty: none yet.
+  std::vector<double> thresholds;
+  // Merges of events per layer and KV head, ascending by original index, without zeros. Later merges while decoding are not counted. Empty:
+  // no event has merged anything.
+  std::vector<std::vector<MergedInto>> merged;
+
+  double& threshold(const KvShape& shape, LayerId layer, KvHead kv_head);
+  std::vector<MergedInto>& merged_into(const KvShape& shape, LayerId layer, KvHead kv_head);
+};
 
 // Group-mean attention that a token's slot has received so far.
 struct FollowedToken {

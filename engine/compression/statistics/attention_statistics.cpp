@@ -7,7 +7,6 @@
 #include "engine/base/error.h"
 #include "engine/compression/statistics/column_totals.h"
 #include "engine/compression/statistics/device_logits.h"
-#include "engine/compression/statistics/row_sparsity.h"
 #include "engine/device/host_copies.h"
 
 namespace winnow {

@@ -1,5 +1,5 @@
 // Attention statistics of one layer without an n x n matrix: logits are recomputed in tiles from Q, K and the attention's log-sum-exp, by
-// our own kernels where they fit (column_totals.h, row_sparsity.h), else by libtorch's operators.
+// our own kernels where they fit (column_totals.h), else by libtorch's operators.
 //
 // Used by SegmentCompressor. Column sums: c_j = sum over rows i that see j (i >= j, or both in one span of view.together) of exp(s(i, j) -
 // LSE_i), per query head, then combined per group; squares are of the group's mean probability. Sparsity: share of segment entries that are

@@ -1,7 +1,6 @@
 #include "engine/compression/statistics/context_keys.h"
 
 #include "engine/base/error.h"
-#include "engine/compression/statistics/context_columns.h"
 
 namespace winnow {
 namespace {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/compression/statistics/context_columns.h"
+#include "engine/compression/statistics/context_keys.h"
 #include "engine/layers/rotary.h"
 
 namespace winnow {

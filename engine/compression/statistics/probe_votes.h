@@ -1,4 +1,5 @@
-// Votes of a probe pass's rows for cached slots: each slot's largest probability (methods: ST-probe, ST-probe-chunk, ST-probe+).
+// Votes of a probe pass's rows for cached slots: each slot's largest probability (methods: ST-probe, ST-probe-chunk, ST-probe+), or every
+// row's attention.
 //
 // KVzip, arXiv 2505.23416, Algorithm 1; with norms KVzip+, arXiv 2601.07891, section 3.1. Used by
 // engine/generation/reading/context_probe.h. fp32; extra memory: group * kStatisticsRowTile * scored slots floats. Deterministic.
@@ -35,5 +36,12 @@ at::Tensor probe_votes(const LayerView& view, const ProbedSlots& slots);
 
 // The same for one head, [count]; heads may hold different counts of context slots.
 at::Tensor head_votes(const LayerView& view, KvHead head, const ProbedSlots& slots);
+
+// Attention of every row of a pass to the last slots of the cache before it, averaged over all heads of a layer.
+//
+// Deterministic.
+
+// fp32 [rows, slots], on the view's device: the mean over query heads of the probability of each of the last `slots` past slots.
+at::Tensor row_attention(const LayerView& view, std::int64_t slots);
 
 }  // namespace winnow

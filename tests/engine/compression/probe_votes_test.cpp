@@ -5,7 +5,6 @@
 
 #include <cmath>
 
-#include "engine/compression/statistics/row_attention.h"
 #include "tests/engine/compression/layer_fixture.h"
 
 namespace winnow {

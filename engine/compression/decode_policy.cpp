@@ -1,4 +1,4 @@
-#include "engine/compression/merge_state.h"
+#include "engine/compression/decode_policy.h"
 
 #include <limits>
 
