@@ -17,7 +17,6 @@
 #include "engine/base/index.h"
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/layers/attention_window.h"
-#include "engine/layers/past_window.h"
 
 namespace winnow {
 

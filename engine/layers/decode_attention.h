@@ -1,5 +1,5 @@
 // Attention of one new token over a layer's (ragged) cache on the CPU, read in place: kernels/api/decode_attention.h for every KV head. On
-// a GPU: device_decode_attention.h and device_shared_attention.h.
+// a GPU: device_decode_attention.h.
 //
 // Used by engine/models in decode. Allocates O(H * d), independent of the cache's length; long caches of few heads are split between
 // threads and merged by log-sum-exp. Threads: engine thread (runs on libtorch's pool inside). Errors: kInternal if a kernel refuses.

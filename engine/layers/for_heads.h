@@ -1,6 +1,6 @@
 // Runs independent work for the heads of some layers on the engine's threads.
 //
-// Used by device_shared_attention.h and by the decode policies of engine/compression.
+// Used by device_decode_attention.h and by the decode policies of engine/compression.
 #pragma once
 
 #include <algorithm>

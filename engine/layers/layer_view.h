@@ -13,11 +13,29 @@
 #include "engine/base/index.h"
 #include "engine/base/row_span.h"
 #include "engine/kv_cache/rotary_scheme.h"
+#include "engine/layers/attention_window.h"
 #include "engine/layers/linear_weight.h"
-#include "engine/layers/past_window.h"
-#include "engine/layers/received_attention.h"
 
 namespace winnow {
+
+// Attention that each key of a segment receives: its probabilities summed over rows, accumulated while attention runs (tiled_attention.h).
+//
+// Filled by engine/models if an observer asks (PrefillObserver), read by engine/compression. Sums are exact in any order: each tile's sums
+// are rounded to a multiple of 2^-52 of an upper bound of the total. Threads thus add in any order with the same result.
+
+// The requested sums.
+enum class ReceivedNeed : int { kNothing = 0, kSums = 1, kSquares = 2 };
+
+struct ReceivedAttention {
+  at::Tensor sums{};     // double [H, n]; undefined: not requested
+  at::Tensor squares{};  // double [Hkv, n], of the mean probability of a KV head's query heads; undefined: not requested
+
+  // Zero sums, for at most `keys` rows.
+  static ReceivedAttention of(ReceivedNeed need, std::int64_t heads, std::int64_t kv_heads, std::int64_t keys);
+  bool wanted() const { return sums.defined(); }
+  // Adds what the first keys received from some rows: of_heads [G, count], row-major; of_squares [count] or empty.
+  void add(KvHead kv_head, std::int64_t count, std::span<const float> of_heads, std::span<const float> of_squares);
+};
 
 struct LayerView {
   LayerId layer;

@@ -15,7 +15,7 @@ struct Linear {
   at::Tensor bias;      // [out], or undefined
 
   // input: [..., in]. Returns [..., out].
-  at::Tensor operator()(const at::Tensor& input) const;
+  at::Tensor operator()(const at::Tensor& input) const { return weight.times(input, bias); }
 };
 
 }  // namespace winnow

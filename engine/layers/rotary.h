@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "engine/kv_cache/kv_cache.h"
 #include "engine/kv_cache/rotary_scheme.h"
 
 namespace winnow {
@@ -51,5 +52,12 @@ void require_turn(const RotaryScheme& scheme);
 // keys [k, d] fp32, each rotated by rotations[:, k]: fp32 [axes, k] of any sign; a key's negated position removes its rotation. Errors: as
 // require_turn().
 at::Tensor rotated_keys(const at::Tensor& keys, const at::Tensor& rotations, const RotaryScheme& scheme);
+
+// A decoded token's queries, keys and values behind their product, on a GPU: apply_rotary() and append_rows() by one launch
+// (kernels/api/cuda_rotate_append.h). Called by device steps (engine/models/device_step.h). Errors: kDeviceFailed. Engine thread.
+
+// qkv: [1, H + 2 Hkv, d], contiguous, of the cache's dtype; angles: of one row. Returns the queries [H, d]. Slots exclude the token; their
+// blocks have room for it and no other owner.
+at::Tensor rotate_append(const at::Tensor& qkv, const RotaryAngles& angles, const KvShape& shape, const DeviceSlots& slots);
 
 }  // namespace winnow

@@ -1,6 +1,6 @@
 // The tokens of a head with shared slots (kv_cache/shared_entries.h), as attention sees them.
 //
-// Used by shared_entry_attention.h, device_shared_attention.h and policies that share slots. The table's tokens in table order, then the
+// Used by shared_entry_attention.h, device_decode_attention.h and policies that share slots. The table's tokens in table order, then the
 // direct slots in slot order. Plain data, O(tokens). Engine thread.
 #pragma once
 

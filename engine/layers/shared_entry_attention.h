@@ -1,7 +1,7 @@
 // Attention over a head with shared slots (kv_cache/shared_entries.h) without expanding them: one dot product per stored slot serves all of
 // its tokens, and a slot's value is weighted by the sum of their probabilities.
 //
-// Used by prefill attention, and by decode attention on the CPU (on a GPU: device_shared_attention.h). Runtime tokens: runtime_tokens.h.
+// Used by prefill attention, and by decode attention on the CPU (on a GPU: device_decode_attention.h). Runtime tokens: runtime_tokens.h.
 // Letters: R query rows, T runtime tokens, d head size. Memory: O(R * T) fp32 in row tiles of at most kPlainTileElements; keys are expanded
 // ([T, d]) only if tokens are rotated at use. EMS, arXiv 2412.08521, section 4.2. Threads: engine thread.
 #pragma once

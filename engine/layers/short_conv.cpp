@@ -1,7 +1,5 @@
 #include "engine/layers/short_conv.h"
 
-#include "engine/layers/causal_convolution.h"
-
 namespace winnow {
 
 at::Tensor ShortConv::operator()(const at::Tensor& rows, LayerState& state) const {
@@ -11,6 +9,16 @@ at::Tensor ShortConv::operator()(const at::Tensor& rows, LayerState& state) cons
   at::Tensor sum = causal_convolution(part(0) * part(2), convolution, state.recent);
   if (bias.defined()) sum.add_(bias);
   return output(sum.to(rows.scalar_type()).mul_(part(1)));
+}
+
+at::Tensor causal_convolution(const at::Tensor& rows, const at::Tensor& kernel, at::Tensor& recent) {
+  const std::int64_t tokens = rows.size(0);
+  const at::Tensor all = at::cat({recent, rows}, 0);
+  recent.copy_(all.narrow(0, tokens, recent.size(0)));
+  const at::Tensor wide = all.to(at::kFloat);
+  at::Tensor sum = wide.narrow(0, 0, tokens) * kernel.select(0, 0);
+  for (std::int64_t i = 1; i < kernel.size(0); ++i) sum.addcmul_(wide.narrow(0, i, tokens), kernel.select(0, i));
+  return sum;
 }
 
 }  // namespace winnow

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "engine/layers/attention.h"
-#include "engine/layers/received_attention.h"
+#include "engine/layers/layer_view.h"
 
 namespace winnow {
 

@@ -11,7 +11,6 @@
 #include "engine/layers/attention.h"
 #include "engine/layers/decode_attention.h"
 #include "engine/layers/device_decode_attention.h"
-#include "engine/layers/device_shared_attention.h"
 #include "engine/layers/shared_entry_attention.h"
 #include "engine/layers/tiled_attention.h"
 #include "engine/layers/window_slots.h"

@@ -7,8 +7,7 @@
 
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/layers/decode_attention.h"
-#include "engine/layers/device_probabilities.h"
-#include "engine/layers/device_shared_attention.h"
+#include "engine/layers/device_decode_attention.h"
 #include "tests/engine/emulated_gpu/emulated_device.h"
 
 namespace winnow::testing {

@@ -10,7 +10,6 @@
 #include <span>
 #include <vector>
 
-#include "engine/layers/int8_tiles.h"
 #include "kernels/api/int8_gemm.h"
 #include "tests/kernels/random_blocks.h"
 #include "tests/support/plain_processor.h"

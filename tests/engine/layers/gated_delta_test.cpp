@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "engine/kv_cache/kv_cache.h"
-#include "engine/layers/delta_chunks.h"
 #include "tests/support/tensor_distance.h"
 
 namespace winnow::gated_delta_test {

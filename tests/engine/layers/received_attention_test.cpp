@@ -1,5 +1,5 @@
 // What keys receive, counted by attention on its way, against whole rows of probabilities.
-#include "engine/layers/received_attention.h"
+#include "engine/layers/layer_view.h"
 
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "engine/layers/past_window.h"
+#include "engine/layers/attention_window.h"
 
 #include <algorithm>
 #include <span>

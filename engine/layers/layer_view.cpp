@@ -1,4 +1,4 @@
-#include "engine/layers/received_attention.h"
+#include "engine/layers/layer_view.h"
 
 #include <bit>
 #include <cmath>
