@@ -7,10 +7,9 @@
 #include <utility>
 
 #include "engine/base/error.h"
-#include "engine/device/cpu_threads.h"
 #include "engine/device/cuda_plugin.h"
 #include "engine/device/free_memory.h"
-#include "engine/device/model_room.h"
+#include "engine/device/processor.h"
 #include "engine/generation/context/loaded_model.h"
 #include "engine/generation/reading/prepared_turn.h"
 #include "engine/generation/requests/conversation_file.h"

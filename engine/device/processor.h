@@ -1,4 +1,7 @@
-// Processor features that decide between implementations. Threads: any.
+// The processor: features that decide between implementations, and how many threads libtorch uses: as many as speed it up, leaving room for
+// the window and other programs.
+//
+// Used by engine/layers, by engine/api when an engine is made, and by benchmarks. No torch in this header. Threads: any.
 #pragma once
 
 namespace winnow {
@@ -11,5 +14,12 @@ inline bool has_amx() {
   return false;
 #endif
 }
+
+// All cores of a machine with up to three; from four on all but one.
+int threads_for(int cores);
+
+// Uses threads_for() the physical cores that the process may run on, unless the user has set OMP_NUM_THREADS or MKL_NUM_THREADS. Acts once
+// a process, so later settings stand. Call before libtorch computes on another thread.
+void set_default_threads();
 
 }  // namespace winnow

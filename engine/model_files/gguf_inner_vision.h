@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/model_files/name_rule.h"
+#include "engine/model_files/renamed_tensors.h"
 #include "engine/weights/gguf_file.h"
 
 namespace winnow {

@@ -14,7 +14,7 @@
 
 #include "engine/base/json_document.h"
 #include "engine/model_files/gguf_projector_facts.h"
-#include "engine/model_files/name_rule.h"
+#include "engine/model_files/renamed_tensors.h"
 
 namespace winnow {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "engine/model_files/gguf_architectures.h"
-#include "engine/model_files/name_rule.h"
+#include "engine/model_files/renamed_tensors.h"
 
 namespace winnow {
 namespace {

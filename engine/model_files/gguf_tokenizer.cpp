@@ -6,7 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/model_files/gguf_pre_tokenizers.h"
-#include "engine/text/byte_token.h"
+#include "engine/text/byte_alphabet.h"
 #include "engine/text/quoted_name.h"
 #include "engine/text/utf8.h"
 

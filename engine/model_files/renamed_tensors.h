@@ -1,4 +1,4 @@
-// Tensors of a file under other names: those that a Hugging Face folder has for them.
+// Tensors of a file under other names: those that a Hugging Face folder has for them; and a rule of the tables that rename.
 //
 // Made by gguf_model.h, gguf_projector.h and llava_repository.h, which know the names. Reads and views are the file's own, and so are
 // errors. No torch. Threads: const, may be used by several.
@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "engine/weights/tensor_file.h"
@@ -28,6 +29,14 @@ class RenamedTensors final : public TensorFile {
 
  private:
   std::shared_ptr<const TensorFile> file_;
+};
+
+// One rule that renames a tensor or a key.
+
+// "a" stands for "a.weight" and "a.bias", too.
+struct NameRule {
+  std::string_view stored;
+  std::string_view canonical;
 };
 
 }  // namespace winnow

@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "engine/text/byte_alphabet.h"
-#include "engine/text/byte_token.h"
 #include "engine/text/utf8.h"
 
 namespace winnow {

@@ -12,10 +12,18 @@
 #include <vector>
 
 #include "engine/base/json_document.h"
-#include "engine/text/literal_replacement.h"
-#include "engine/text/normal_form.h"
+#include "engine/text/step_description.h"
 
 namespace winnow {
+
+// Unicode normalisation forms, as the `tokenizers` library computes them.
+//
+// Stretches below U+0300 (NFC) or U+00C0 (NFD) are in the form already and returned without work on code points. A run of n combining marks
+// costs O(n log n). Errors: Exception kLimitExceeded (a stretch of more than 33 million characters).
+enum class NormalForm : int { kNfc = 1, kNfd };
+
+// text: valid UTF-8. A character becomes at most four.
+std::string normalized(NormalForm form, std::string_view text);
 
 enum class TextStart : int;  // tokenizer.h
 

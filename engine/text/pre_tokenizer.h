@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "engine/base/json_document.h"
-#include "engine/text/deadline.h"
-#include "engine/text/literal_replacement.h"
 #include "engine/text/split_pattern.h"
+#include "engine/text/step_description.h"
+#include "engine/text/text_bounds.h"
 #include "engine/text/token_decoder.h"
 
 namespace winnow {

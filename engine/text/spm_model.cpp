@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
-#include "engine/text/byte_token.h"
+#include "engine/text/byte_alphabet.h"
 #include "engine/text/utf8.h"
 
 namespace winnow {

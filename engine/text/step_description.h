@@ -1,9 +1,11 @@
-// Steps of tokenizer.json: an object with its kind in "type", and sequences of them.
+// Steps of tokenizer.json: an object with its kind in "type", sequences of them, and the step Replace.
 //
-// Used by the normalizer and the pre-tokenizer. Errors: Exception kDamagedFile, kLimitExceeded.
+// Used by the normalizer (a space becomes U+2581), the pre-tokenizer and the decoder (and a space again). Errors: Exception kDamagedFile,
+// kLimitExceeded.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "engine/base/json_document.h"
 
@@ -23,5 +25,17 @@ inline const Json& steps_of(const Json& sequence, const char* key, const std::st
   if (found->size() > kMaxSteps) throw Exception(ErrorCode::kLimitExceeded, path, std::string(key) + " has more than 16 steps");
   return *found;
 }
+
+// One text put in the place of another, wherever it occurs: the step Replace of tokenizer.json.
+//
+// Errors: Exception. read(): kUnsupportedModel (a regular expression), kDamagedFile, kLimitExceeded (texts over 64 bytes). apply():
+// kLimitExceeded (a result over 64 MiB), before it is made.
+struct LiteralReplacement {
+  std::string from;  // not empty
+  std::string to;
+
+  static LiteralReplacement read(const JsonObject& step);
+  std::string apply(std::string_view text) const;
+};
 
 }  // namespace winnow

@@ -6,7 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/text/template_text.h"
-#include "engine/text/work_time.h"
+#include "engine/text/text_bounds.h"
 
 namespace winnow::chat {
 

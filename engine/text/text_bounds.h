@@ -1,10 +1,14 @@
-// Bounds of the texts that the calling thread turns into tokens, beside time: their asker may leave (Cancel), and the result has a
-// size.
+// Bounds of the texts that the calling thread turns into tokens: the time that it works on one, its asker, who may leave (Cancel), and the
+// size of the result.
 //
-// Set by engine/api for each request, and by the one that asks for tokens alone with their number; asked by the tokenizer in its inner
-// loops, with Deadline. Elsewhere there are none. Errors of check_*(): Interrupted, Exception(kLimitExceeded). Threads: each has its own.
+// Asker and size are set by engine/api for each request, and by the one that asks for tokens alone with their number; elsewhere there are
+// none. Asked by the tokenizer in its inner loops. A busy machine must not turn a good prompt into an error: time is the thread's work.
+// Errors of check_*(): Interrupted, Exception(kLimitExceeded). Threads: each has its own.
 #pragma once
 
+#include <time.h>
+
+#include <chrono>
 #include <cstddef>
 #include <limits>
 #include <string>
@@ -14,6 +18,15 @@
 #include "engine/base/interrupt.h"
 
 namespace winnow {
+
+// Time that the calling thread has worked. Wall clock where the system cannot tell.
+inline std::chrono::nanoseconds thread_work_time() {
+#ifdef CLOCK_THREAD_CPUTIME_ID
+  timespec now{};
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0) return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+#endif
+  return std::chrono::steady_clock::now().time_since_epoch();
+}
 
 class TextBounds {
  public:
@@ -39,6 +52,25 @@ class TextBounds {
   const std::size_t most_tokens_;
   const TextBounds* const before_;
   inline static thread_local const TextBounds* current_ = nullptr;
+};
+
+// Time of work after which one text ends with an error. Whoever asks for it ends as well where the text's asker has left.
+class Deadline {
+ public:
+  explicit Deadline(std::chrono::nanoseconds allowed) : end_(thread_work_time() + allowed) {}
+  // Cheap enough to ask per word: looks at the clock every 64th time.
+  bool passed() {
+    if (++asked_ % 64 == 0) {
+      TextBounds::check_interrupt();
+      late_ = late_ || thread_work_time() > end_;
+    }
+    return late_;
+  }
+
+ private:
+  std::chrono::nanoseconds end_;
+  unsigned asked_ = 0;
+  bool late_ = false;
 };
 
 }  // namespace winnow

@@ -1,7 +1,6 @@
 #include "engine/text/token_decoder.h"
 
 #include "engine/text/byte_alphabet.h"
-#include "engine/text/byte_token.h"
 
 namespace winnow {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/base/json_document.h"
-#include "engine/text/literal_replacement.h"
+#include "engine/text/step_description.h"
 
 namespace winnow {
 

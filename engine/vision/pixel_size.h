@@ -1,7 +1,10 @@
-// Sizes of pictures, and the filters that resize them. Plain values, no torch.
+// Sizes of pictures, the limits that they must keep before anything is computed from them, and the filters that resize them. Plain values,
+// no torch.
 #pragma once
 
 #include <cstdint>
+
+#include "engine/media/frame_source.h"
 
 namespace winnow {
 
@@ -13,5 +16,12 @@ struct PixelSize {
 
 // Pillow's numbers, as the files have them.
 enum class ResampleFilter : int { kLanczos = 1, kBilinear = 2, kBicubic = 3 };
+
+// The limits that a picture must keep before anything is computed from it.
+//
+// Errors: Exception kInvalidArgument for an image that is not what it says, kLimitExceeded for its size. Plain function, no torch.
+
+// The picture's size, checked.
+PixelSize checked_size(const RgbImage& image);
 
 }  // namespace winnow

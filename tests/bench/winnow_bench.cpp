@@ -29,8 +29,8 @@
 #include <vector>
 
 #include "engine/base/stopwatch.h"
-#include "engine/device/cpu_threads.h"
 #include "engine/device/cuda_plugin.h"
+#include "engine/device/processor.h"
 #include "engine/model_files/open_package.h"
 #include "engine/models/registry.h"
 #include "engine/models/weights/block_packing.h"

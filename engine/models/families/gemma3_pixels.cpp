@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/models/vision/picture_preparation.h"
-#include "engine/vision/picture_limits.h"
+#include "engine/vision/pixel_size.h"
 
 namespace winnow {
 namespace {

@@ -26,7 +26,7 @@
 #include "engine/models/vision/medium_features.h"
 #include "engine/models/vision/picture_spans.h"
 #include "engine/models/vision_language_model.h"
-#include "engine/vision/picture_limits.h"
+#include "engine/vision/pixel_size.h"
 #include "engine/vision/resize.h"
 
 namespace winnow {

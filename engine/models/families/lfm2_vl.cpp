@@ -25,7 +25,7 @@
 #include "engine/models/vision/vit_tower.h"
 #include "engine/models/vision_language_model.h"
 #include "engine/text/tokenizer.h"
-#include "engine/vision/picture_limits.h"
+#include "engine/vision/pixel_size.h"
 #include "engine/vision/resize.h"
 
 namespace winnow {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/vision/picture_limits.h"
+#include "engine/vision/pixel_size.h"
 #include "engine/vision/resize.h"
 
 namespace winnow {

@@ -3,7 +3,7 @@
 // Used by smolvlm.cpp. Images follow transformers' SmolVLMImageProcessor (Pillow, numpy) or SmolVLMImageProcessorFast (torchvision's resize
 // of a float tensor, rounded to bytes after each step); the library is the folder's choice (smolvlm_folder.h). Frames follow
 // SmolVLMVideoProcessor: torch's 8-bit antialiased resize, to the longest edge and then to a square. Input: upright RGB8, see
-// vision/picture_limits.h. Output fp32, all pictures squares of one size, so that nothing is ever padded and every patch counts (do_pad,
+// vision/pixel_size.h. Output fp32, all pictures squares of one size, so that nothing is ever padded and every patch counts (do_pad,
 // the pixel attention mask). Errors: Exception kInvalidArgument, kLimitExceeded. Threads: const calls from several threads.
 #pragma once
 

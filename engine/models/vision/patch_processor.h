@@ -2,7 +2,7 @@
 //
 // Used by qwen2_vl.cpp, qwen3_vl.cpp, mistral3.cpp and minicpmv.cpp. transformers 5.2 loads the torchvision image processor by default
 // (Qwen2VLImageProcessorFast), whatever class the folder names, so images and frames both follow torchvision's 8-bit antialiased resize
-// (resize.h). Input: upright RGB8 as picture_limits.h. Errors: those. Threads: const calls from several threads.
+// (resize.h). Input: upright RGB8 as pixel_size.h. Errors: those. Threads: const calls from several threads.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -6,7 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/models/vision/visual_grid.h"
-#include "engine/vision/picture_limits.h"
+#include "engine/vision/pixel_size.h"
 
 namespace winnow {
 namespace {

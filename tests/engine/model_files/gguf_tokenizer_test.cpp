@@ -8,7 +8,6 @@
 #include "engine/base/error.h"
 #include "engine/model_files/gguf_pre_tokenizers.h"
 #include "engine/text/byte_alphabet.h"
-#include "engine/text/byte_token.h"
 #include "engine/text/tokenizer.h"
 
 namespace winnow {

@@ -12,7 +12,7 @@
 #include "engine/models/families/glm4v_config.h"
 #include "engine/models/families/llava_onevision_folder.h"
 #include "engine/models/families/qwen3_5_config.h"
-#include "engine/text/work_time.h"
+#include "engine/text/text_bounds.h"
 #include "tests/support/source_folder.h"
 
 namespace winnow {

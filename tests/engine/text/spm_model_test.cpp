@@ -6,11 +6,11 @@
 #include <random>
 
 #include "engine/base/error.h"
-#include "engine/text/byte_token.h"
+#include "engine/text/byte_alphabet.h"
 #include "engine/text/detokenizer.h"
+#include "engine/text/text_bounds.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/utf8.h"
-#include "engine/text/work_time.h"
 
 namespace winnow {
 namespace {

@@ -13,7 +13,6 @@
 #include "engine/text/detokenizer.h"
 #include "engine/text/text_bounds.h"
 #include "engine/text/tokenizer_file.h"
-#include "engine/text/work_time.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/source_folder.h"
 

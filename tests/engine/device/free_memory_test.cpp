@@ -1,4 +1,4 @@
-#include "engine/device/model_room.h"
+#include "engine/device/free_memory.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/vision/picture_limits.h"
+#include "engine/vision/pixel_size.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "engine/text/literal_replacement.h"
+#include "engine/text/step_description.h"
 
 namespace winnow {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/device/cpu_threads.h"
+#include "engine/device/processor.h"
 
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
