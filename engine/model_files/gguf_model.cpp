@@ -17,7 +17,7 @@
 #include "engine/model_files/gguf_tokenizer.h"
 #include "engine/model_files/ollama_folder.h"
 #include "engine/model_files/renamed_tensors.h"
-#include "engine/text/template_parser.h"
+#include "engine/text/template/template_parser.h"
 
 namespace winnow {
 namespace {

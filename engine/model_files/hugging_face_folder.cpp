@@ -12,7 +12,7 @@
 #include "engine/base/known_format.h"
 #include "engine/model_files/quantisation_config.h"
 #include "engine/model_files/quantised_tensors.h"
-#include "engine/text/template_parser.h"
+#include "engine/text/template/template_parser.h"
 #include "engine/weights/weight_files.h"
 
 namespace winnow {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/text/unicode/word_characters.h"
 #include "engine/text/utf8.h"
-#include "engine/text/word_characters.h"
 
 namespace winnow {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
-#include "engine/text/template_date.h"
-#include "engine/text/template_interpreter.h"
-#include "engine/text/template_parser.h"
+#include "engine/text/template/template_date.h"
+#include "engine/text/template/template_interpreter.h"
+#include "engine/text/template/template_parser.h"
 #include "engine/text/utf8.h"
 
 namespace winnow {

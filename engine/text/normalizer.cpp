@@ -8,7 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/text/step_description.h"
 #include "engine/text/tokenizer.h"
-#include "engine/text/unicode_tables.h"
+#include "engine/text/unicode/unicode_tables.h"
 #include "engine/text/utf8.h"
 
 namespace winnow {

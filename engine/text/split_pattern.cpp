@@ -8,7 +8,7 @@
 #include <span>
 
 #include "engine/base/error.h"
-#include "engine/text/unicode_tables.h"
+#include "engine/text/unicode/unicode_tables.h"
 #include "engine/text/utf8.h"
 
 namespace winnow {

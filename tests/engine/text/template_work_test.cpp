@@ -6,7 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/text/chat_template.h"
-#include "engine/text/template_text.h"
+#include "engine/text/template/template_text.h"
 
 namespace winnow::chat {
 namespace {

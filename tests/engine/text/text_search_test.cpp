@@ -1,5 +1,5 @@
 // Searching in linear time: the same places as the obvious search, and a count of comparisons that no input drives up.
-#include "engine/text/text_search.h"
+#include "engine/text/template/text_search.h"
 
 #include <gtest/gtest.h>
 

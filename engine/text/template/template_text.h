@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/text/template_value.h"
+#include "engine/text/template/template_value.h"
 
 namespace winnow::chat {
 

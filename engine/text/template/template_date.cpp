@@ -1,4 +1,4 @@
-#include "engine/text/template_date.h"
+#include "engine/text/template/template_date.h"
 
 #include <algorithm>
 #include <charconv>

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/text/template_ast.h"
+#include "engine/text/template/template_ast.h"
 
 namespace winnow::chat {
 

@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-#include "engine/text/template_ast.h"
+#include "engine/text/template/template_ast.h"
 
 namespace winnow::chat {
 

@@ -1,11 +1,11 @@
-#include "engine/text/template_interpreter.h"
+#include "engine/text/template/template_interpreter.h"
 
 #include <algorithm>
 #include <cmath>
 #include <span>
 
 #include "engine/base/error.h"
-#include "engine/text/template_text.h"
+#include "engine/text/template/template_text.h"
 #include "engine/text/text_bounds.h"
 
 namespace winnow::chat {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/text/template_value.h"
+#include "engine/text/template/template_value.h"
 
 namespace winnow::chat {
 

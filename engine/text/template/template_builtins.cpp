@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "engine/base/error.h"
-#include "engine/text/template_date.h"
-#include "engine/text/template_interpreter.h"
-#include "engine/text/template_text.h"
+#include "engine/text/template/template_date.h"
+#include "engine/text/template/template_interpreter.h"
+#include "engine/text/template/template_text.h"
 
 namespace winnow::chat {
 

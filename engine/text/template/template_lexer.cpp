@@ -1,4 +1,4 @@
-#include "engine/text/template_lexer.h"
+#include "engine/text/template/template_lexer.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "engine/text/template_text.h"
+#include "engine/text/template/template_text.h"
 
 #include <charconv>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <unordered_set>
 
-#include "engine/text/text_search.h"
+#include "engine/text/template/text_search.h"
 #include "engine/text/utf8.h"
 
 namespace winnow::chat {

@@ -1,11 +1,11 @@
-#include "engine/text/template_parser.h"
+#include "engine/text/template/template_parser.h"
 
 #include <algorithm>
 #include <charconv>
 #include <utility>
 
 #include "engine/base/error.h"
-#include "engine/text/template_lexer.h"
+#include "engine/text/template/template_lexer.h"
 
 namespace winnow::chat {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/text/template_value.h"
+#include "engine/text/template/template_value.h"
 
 #include <algorithm>
 

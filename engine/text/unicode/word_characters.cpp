@@ -1,4 +1,4 @@
-#include "engine/text/word_characters.h"
+#include "engine/text/unicode/word_characters.h"
 
 #include <memory>
 #include <string>
@@ -7,7 +7,7 @@
 #include <pcre2.h>
 
 #include "engine/base/error.h"
-#include "engine/text/unicode_tables.h"
+#include "engine/text/unicode/unicode_tables.h"
 #include "engine/text/utf8.h"
 
 namespace winnow {

@@ -1,4 +1,4 @@
-#include "engine/text/text_search.h"
+#include "engine/text/template/text_search.h"
 
 #include <limits>
 
