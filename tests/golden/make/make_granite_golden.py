@@ -3,7 +3,8 @@
 
     python tests/golden/make/make_granite_golden.py
 
-text: as make_text_model_golden.py has its folders. vision: as make_llava_golden.py has its. Needs what they need (versions: manifest.json).
+text: as make_text_model_golden.py has its folders. vision: as make_llava_golden.py has its; logits are divided as GraniteForCausalLM does it, which
+transformers 5 leaves out in Granite Vision. Needs what they need (versions: manifest.json).
 """
 
 import torch
@@ -19,13 +20,15 @@ CONFIGURATIONS, _, _ = told("granite")
 def make_vision(options, folder, number):
     torch.manual_seed(SEED + 1)
     make_folder(options, torch.Generator().manual_seed(SEED + 1), folder)
-    return load(folder)
+    processor, model = load(folder)
+    model.lm_head.register_forward_hook(lambda head, given, logits: logits / model.config.text_config.logits_scaling)
+    return processor, model
 
 
 def make_goldens():
     write_configurations(OUT, {"vision": CONFIGURATIONS["vision"]}, make_vision, run_case)
     make_text(OUT / "text", CONFIGURATIONS["text"], SEED)
-    write_manifest(OUT, "tiny random Granite and Granite Vision models", "Auto classes in fp32, eager attention", __file__, seed=f"{SEED}; vision: {SEED + 1}",
+    write_manifest(OUT, "tiny random Granite and Granite Vision models", "Auto classes in fp32, eager attention; of vision, logits are divided by logits_scaling", __file__, seed=f"{SEED}; vision: {SEED + 1}",
                    configurations={name: options["covers"] for name, options in CONFIGURATIONS.items()},
                    tensors={"text": "as tests/golden/text_models has them", "vision": "as tests/golden/llava has them"},
                    licence="Apache-2.0, own random weights, own pictures and text")
