@@ -14,7 +14,7 @@
 namespace winnow {
 namespace {
 
-constexpr std::size_t kNameBytes = 256;
+constexpr std::size_t kFamilyNameBytes = 256;
 
 // A row without its loader, which would have to be linked.
 struct FamilyName {
@@ -40,14 +40,14 @@ std::string architecture_of(const JsonObject& config) {
     config.refuse(ErrorCode::kDamagedFile, "architectures", "is not a list of names");
   }
   const auto& name = list.front().get_ref<const std::string&>();
-  if (name.size() > kNameBytes) config.refuse(ErrorCode::kLimitExceeded, "architectures", "the name is too long");
+  if (name.size() > kFamilyNameBytes) config.refuse(ErrorCode::kLimitExceeded, "architectures", "the name is too long");
   return name;
 }
 
 // The architecture names the class that saved the folder; model_type is only asked where that is missing. Null: none.
 const FamilyName* family_of(const JsonObject& config) {
   const std::string architecture = architecture_of(config);
-  const std::string model_type = config.string("model_type", kNameBytes, "");
+  const std::string model_type = config.string("model_type", kFamilyNameBytes, "");
   const auto family = std::ranges::find_if(kNames, [&](const FamilyName& candidate) {
     return architecture.empty() ? model_type == candidate.model_type : architecture == candidate.architecture;
   });
@@ -59,7 +59,7 @@ const FamilyName* family_of(const JsonObject& config) {
 std::size_t required_family(const JsonObject& config, const std::string& subject) {
   if (const FamilyName* const family = family_of(config)) return static_cast<std::size_t>(family - kNames.data());
   const std::string architecture = architecture_of(config);
-  const std::string model_type = config.string("model_type", kNameBytes, "");
+  const std::string model_type = config.string("model_type", kFamilyNameBytes, "");
   const std::string found = !architecture.empty() ? architecture : !model_type.empty() ? model_type : "no model type";
   throw Exception(ErrorCode::kUnsupportedModel, subject,
                   "the engine does not run " + printable_name(found) + " (winnow-cli probe lists what it runs)");

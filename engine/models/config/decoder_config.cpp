@@ -61,7 +61,7 @@ constexpr DecoderSizes kOnlyExperts{0, 512};  // an MLP that no layer has
 constexpr DecoderSizes kTwoKvHeads{0, 0, 0, 0, 2};
 constexpr DecoderSizes kEightKvHeads{0, 0, 0, 0, 8};
 
-constexpr auto kTypes = std::to_array<DecoderType>({
+constexpr auto kDecoderTypes = std::to_array<DecoderType>({
     {"llama", false, true, 2048, 0, {4096, 11'008, 32, 32, 0, 32'000}},
     {"mistral", false, false, 131'072, 4096, {4096, 14'336, 32, 32, 8, 32'000}},
     {"mixtral", false, false, 131'072, 0, {4096, 14'336, 32, 32, 8, 32'000}, {1'000'000.0}, 1e-5, ExpertWeights::kMixtral},
@@ -96,10 +96,10 @@ std::int64_t size_or(const JsonObject& text, const char* key, std::int64_t most,
   return fallback == 0 ? text.integer(key, 1, most) : text.integer(key, 1, most, fallback);
 }
 
-const DecoderType& type_of(const JsonObject& text, std::string_view assumed) {
+const DecoderType& decoder_type_of(const JsonObject& text, std::string_view assumed) {
   const std::string name = text.string("model_type", kMaxNameBytes, std::string(assumed));
-  const auto* found = std::ranges::find_if(kTypes, [&](const DecoderType& type) { return name == type.model_type; });
-  if (found == kTypes.end()) unsupported(text, "model_type", quoted_name(name) + " is not a model that this program runs");
+  const auto* found = std::ranges::find_if(kDecoderTypes, [&](const DecoderType& type) { return name == type.model_type; });
+  if (found == kDecoderTypes.end()) unsupported(text, "model_type", quoted_name(name) + " is not a model that this program runs");
   return *found;
 }
 
@@ -250,7 +250,7 @@ std::vector<std::int64_t> windows_of(const std::vector<bool>& sliding, std::int6
 }
 
 DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assumed_type) {
-  const DecoderType& type = type_of(text, assumed_type);
+  const DecoderType& type = decoder_type_of(text, assumed_type);
   DecoderConfig config;
   config.hidden_size = size_or(text, "hidden_size", kMaxHidden, type.sizes.hidden);
   config.intermediate_size = size_or(text, "intermediate_size", kMaxIntermediate, type.sizes.intermediate);

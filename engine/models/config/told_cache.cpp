@@ -12,7 +12,7 @@
 namespace winnow {
 namespace {
 
-constexpr std::size_t kNameBytes = 256;
+constexpr std::size_t kToldNameBytes = 256;
 constexpr const char* kContext = "max_position_embeddings";
 // No product of these leaves 63 bits.
 constexpr std::int64_t kMostLayers = 1024;
@@ -31,13 +31,13 @@ std::int64_t head_size_of(const JsonObject& text) {
 }
 
 // For layers that look back over everything: Gemma 4's have keys of their own for it, or what differs in the last of them.
-struct FullHeads {
+struct ToldFullHeads {
   std::int64_t kv_heads = 0;
   std::int64_t size = 0;
 };
 
-FullHeads full_heads_of(const JsonObject& text) {
-  FullHeads full{kv_heads_of(text), text.integer("global_head_dim", 0, kMostHeadSize, head_size_of(text))};
+ToldFullHeads full_heads_of(const JsonObject& text) {
+  ToldFullHeads full{kv_heads_of(text), text.integer("global_head_dim", 0, kMostHeadSize, head_size_of(text))};
   if (text.boolean("attention_k_eq_v", false)) full.kv_heads = text.integer("num_global_key_value_heads", 0, kMostHeads, full.kv_heads);
   const auto differing = text.optional_object("per_layer_config");
   const std::string last = std::to_string(text.integer("num_hidden_layers", 0, kMostLayers, 0) - 1);
@@ -48,9 +48,9 @@ FullHeads full_heads_of(const JsonObject& text) {
 
 // Gemma 4's layers with a window whose KV heads are not the others', which keep no more than that; 0: there are none such.
 std::int64_t layers_that_slide(const JsonObject& text) {
-  if (!text.string("model_type", kNameBytes, "").starts_with("gemma4") || !text.has("layer_types")) return 0;
+  if (!text.string("model_type", kToldNameBytes, "").starts_with("gemma4") || !text.has("layer_types")) return 0;
   if (full_heads_of(text).kv_heads == kv_heads_of(text) && !text.has("use_bidirectional_attention")) return 0;
-  const std::vector<std::string> types = text.strings("layer_types", kNameBytes, static_cast<std::size_t>(kMostLayers));
+  const std::vector<std::string> types = text.strings("layer_types", kToldNameBytes, static_cast<std::size_t>(kMostLayers));
   return types.empty() ? 0 : std::ranges::count(std::span(types).first(types.size() - 1), "sliding_attention");
 }
 
@@ -60,7 +60,7 @@ std::int64_t layers_with_slots(const JsonObject& text) {
   if (!text.has("layer_types") && text.has("full_attn_idxs"))
     return std::ssize(text.integers("full_attn_idxs", 0, kMostLayers, static_cast<std::size_t>(kMostLayers)));
   if (!text.has("layer_types")) return layers / text.integer("full_attention_interval", 1, kMostLayers, 1);
-  const std::vector<std::string> types = text.strings("layer_types", kNameBytes, static_cast<std::size_t>(kMostLayers));
+  const std::vector<std::string> types = text.strings("layer_types", kToldNameBytes, static_cast<std::size_t>(kMostLayers));
   const std::int64_t borrowing = text.integer("num_kv_shared_layers", 0, std::ssize(types), 0);
   const auto keep_states = std::ranges::count(types, "linear_attention") + std::ranges::count(types, "conv");
   return std::max<std::int64_t>(0, std::ssize(types) - borrowing - keep_states - layers_that_slide(text));
@@ -93,7 +93,7 @@ std::int64_t kv_bytes_of(const JsonObject& text) {
   constexpr std::int64_t kKeyAndValue = std::int64_t{2} * 2;  // two rows of two bytes an element
   const std::int64_t layers = layers_with_slots(text);
   if (layers == 0 || heads_of(text) == 0) return 0;
-  const FullHeads full = full_heads_of(text);  // rows are as long as the longest heads
+  const ToldFullHeads full = full_heads_of(text);  // rows are as long as the longest heads
   return kKeyAndValue * layers * full.kv_heads * full.size;
 }
 

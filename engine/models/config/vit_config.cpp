@@ -24,23 +24,23 @@ struct VitType {
   const char* activation;
 };
 
-constexpr std::array<VitType, 3> kTypes = {{
+constexpr std::array<VitType, 3> kVitTypes = {{
     {"siglip_vision_model", false, false, true, 1e-6, "gelu_pytorch_tanh"},
     {"clip_vision_model", true, true, false, 1e-5, "quick_gelu"},
     {"internvl_vision", true, false, true, 1e-6, "gelu"},
 }};
 
-const VitType& type_of(const JsonObject& vision, std::string_view assumed) {
+const VitType& vit_type_of(const JsonObject& vision, std::string_view assumed) {
   const std::string name = vision.string("model_type", kMaxNameBytes, std::string(assumed));
-  const auto* found = std::ranges::find_if(kTypes, [&](const VitType& type) { return name == type.model_type; });
-  if (found == kTypes.end()) unsupported(vision, "model_type", quoted_name(name) + " is not a model that this program runs");
+  const auto* found = std::ranges::find_if(kVitTypes, [&](const VitType& type) { return name == type.model_type; });
+  if (found == kVitTypes.end()) unsupported(vision, "model_type", quoted_name(name) + " is not a model that this program runs");
   return *found;
 }
 
 }  // namespace
 
 VitConfig parse_vit_config(const JsonObject& vision, std::string_view assumed_type) {
-  const VitType& type = type_of(vision, assumed_type);
+  const VitType& type = vit_type_of(vision, assumed_type);
   VitConfig config;
   config.class_token = type.class_token;
   config.first_norm = type.first_norm;

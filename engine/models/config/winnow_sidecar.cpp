@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxInstructionBytes = 4096;
 constexpr std::size_t kMaxRows = 256;
-constexpr std::size_t kMaxLayers = 4096;
+constexpr std::size_t kMostShares = 4096;
 constexpr std::size_t kMaxHeads = 1024;
 constexpr std::int64_t kMostFrames = 1 << 20;
 constexpr double kMostScore = 1e6;  // probabilities are at most 1, weighed ones may be more
@@ -37,7 +37,7 @@ ShareProfile read_profile(const JsonObject& root) {
   if (rows.size() > kMaxRows) root.refuse(ErrorCode::kLimitExceeded, kKey, "it has more than " + std::to_string(kMaxRows) + " rows");
   for (const Json& row : rows) {
     const JsonObject fields(row, root.file(), std::string(kKey) + "[" + std::to_string(profile.size()) + "]");
-    profile.push_back({fields.real("retention", 0.0, 1.0), fields.reals("shares", 0.0, 1.0, kMaxLayers)});
+    profile.push_back({fields.real("retention", 0.0, 1.0), fields.reals("shares", 0.0, 1.0, kMostShares)});
   }
   if (const std::string problem = profile_problem(profile); !problem.empty()) root.refuse(ErrorCode::kDamagedFile, kKey, "it " + problem);
   return profile;
@@ -47,7 +47,7 @@ HeadTable read_head_scores(const JsonObject& root) {
   constexpr const char* kKey = "kvzip_head_scores";
   HeadTable table;
   if (!root.has(kKey)) return table;
-  const Json& layers = root.list(kKey, kMaxLayers);
+  const Json& layers = root.list(kKey, kMostShares);
   if (layers.empty()) root.refuse(ErrorCode::kDamagedFile, kKey, "it must be a list of layers");
   for (const Json& layer : layers) {
     const JsonObject fields(layer, root.file(), std::string(kKey) + "[" + std::to_string(table.size()) + "]");

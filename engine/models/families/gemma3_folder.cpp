@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::int64_t kDefaultTokens = 256;
 constexpr std::int64_t kMostTokens = 65'536;
-constexpr std::int64_t kDefaultImageToken = 262'144;
+constexpr std::int64_t kGemma3DefaultImageToken = 262'144;
 constexpr std::int64_t kMostCropPx = 16'384;
 constexpr double kMostRatio = 1000.0;
-constexpr PixelScaling kScaling = {.mean = {0.5, 0.5, 0.5}, .standard_deviation = {0.5, 0.5, 0.5}};
+constexpr PixelScaling kGemma3Scaling = {.mean = {0.5, 0.5, 0.5}, .standard_deviation = {0.5, 0.5, 0.5}};
 
 // SiglipVisionConfig's.
-Json vision_defaults() {
+Json gemma3_vision_defaults() {
   return {{"hidden_size", 768},        {"intermediate_size", 3072}, {"num_hidden_layers", 12},
           {"num_attention_heads", 12}, {"image_size", 224},         {"patch_size", 16}};
 }
@@ -80,13 +80,13 @@ std::int64_t crops_along(std::int64_t longer, std::int64_t shorter, const CropRu
   return divided_up(longer, length);  // of crops of a few pixels the last ones can be empty, where transformers fails
 }
 
-constexpr const char* kBegin = "<start_of_image>";
-constexpr const char* kImage = "<image_soft_token>";
-constexpr const char* kEnd = "<end_of_image>";
+constexpr const char* kGemma3Begin = "<start_of_image>";
+constexpr const char* kGemma3Image = "<image_soft_token>";
+constexpr const char* kGemma3End = "<end_of_image>";
 constexpr std::string_view kEmptyLine = "\n\n";
 constexpr std::string_view kBeforeCrops = " and here are some crops to help you see better ";
 
-std::int64_t id_of(const Tokenizer& tokenizer, const char* token, const std::string& file) {
+std::int64_t gemma3_id_of(const Tokenizer& tokenizer, const char* token, const std::string& file) {
   return special_token_id(tokenizer, token, "a Gemma 3", file);
 }
 
@@ -102,12 +102,12 @@ Gemma3Config parse_gemma3_vision_config(const Json& document, const std::string&
   config.text = parse_gemma3_config(text_object);
   config.text.logit_cap = 0.0;  // final_logit_softcapping is left aside by transformers' class
   config.text.tie_word_embeddings = root.boolean("tie_word_embeddings", true);
-  const Json vision = completed_object(root, "vision_config", vision_defaults());
+  const Json vision = completed_object(root, "vision_config", gemma3_vision_defaults());
   const JsonObject vision_object(vision, file, "vision_config");
   require_model_type(vision_object, "siglip_vision_model", true);
   config.vision = parse_vit_config(vision_object, "siglip_vision_model");
   config.side = read_side(root, config.vision);
-  config.image_token_id = read_media_token(root, {"image_token_index", "image_token_id"}, kDefaultImageToken, config.text.vocabulary);
+  config.image_token_id = read_media_token(root, {"image_token_index", "image_token_id"}, kGemma3DefaultImageToken, config.text.vocabulary);
   return config;
 }
 
@@ -125,7 +125,7 @@ Gemma3Pixels parse_gemma3_image_processor(const JsonObject& object) {
     if (pixels.image.size.height_px != pixels.image.size.width_px) unsupported(object, "size", "the vision tower takes squares");
   }
   pixels.image.filter = object.has("resample") ? read_resample_filter(object) : ResampleFilter::kBilinear;
-  pixels.image.scaling = read_pixel_scaling(object, kScaling);
+  pixels.image.scaling = read_pixel_scaling(object, kGemma3Scaling);
   pixels.image.arithmetic = type.empty() ? ResizeArithmetic::kPillow : ResizeArithmetic::kTorch;
   pixels.crops = read_crops(object, pixels.image.size.height_px);
   return pixels;
@@ -157,9 +157,9 @@ CropGrid crops_of(PixelSize picture, const CropRules& rules) {
 Gemma3Tokens::Gemma3Tokens(std::shared_ptr<const Tokenizer> tokenizer, std::int64_t side, const std::string& file)
     : tokenizer_(std::move(tokenizer)),
       side_(side),
-      begin_(id_of(*tokenizer_, kBegin, file)),
-      image_(id_of(*tokenizer_, kImage, file)),
-      end_(id_of(*tokenizer_, kEnd, file)) {
+      begin_(gemma3_id_of(*tokenizer_, kGemma3Begin, file)),
+      image_(gemma3_id_of(*tokenizer_, kGemma3Image, file)),
+      end_(gemma3_id_of(*tokenizer_, kGemma3End, file)) {
   require(side > 0, "a picture has tokens");
 }
 
@@ -186,8 +186,8 @@ TextAround Gemma3Tokens::around(const CropGrid& grid) const {
 
 std::vector<std::int64_t> Gemma3Tokens::between(std::string_view words) const {
   // Between its neighbours: some tokenizers put something before a text that has none.
-  std::string text = kEnd;
-  text.append(kEmptyLine).append(words).append(kEmptyLine).append(kBegin);
+  std::string text = kGemma3End;
+  text.append(kEmptyLine).append(words).append(kEmptyLine).append(kGemma3Begin);
   const std::vector<std::int64_t> ids = tokenizer_->encode(text, SpecialText::kParse, TextStart::kAfterToken);
   const auto end = std::ranges::find(ids, end_);
   require(end != ids.end() && ids.back() == begin_, "special tokens are found in a text");

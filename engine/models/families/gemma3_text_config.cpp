@@ -10,7 +10,7 @@
 namespace winnow {
 namespace {
 
-constexpr double kMostScale = 1e6;
+constexpr double kGemma3TextMostScale = 1e6;
 constexpr RotaryDefaults kGlobal{1'000'000.0};
 constexpr RotaryDefaults kLocal{10'000.0};
 
@@ -51,7 +51,7 @@ void read_positions(const JsonObject& text, DecoderConfig& config) {
   config.max_positions = std::min(everywhere.max_positions, nearby.max_positions);
 }
 
-void read_windows(const JsonObject& text, DecoderConfig& config) {
+void gemma3_text_read_windows(const JsonObject& text, DecoderConfig& config) {
   std::vector<bool> sliding = read_layer_types(text, config.layers);
   const std::int64_t pattern = text.integer("sliding_window_pattern", 1, kMaxLayers, 6);
   for (std::int64_t layer = std::ssize(sliding); layer < config.layers; ++layer) sliding.push_back((layer + 1) % pattern != 0);
@@ -71,11 +71,11 @@ DecoderConfig parse_gemma3_config(const JsonObject& text) {
   config.query_key_norm = true;
   read_sizes(text, config);
   config.norm_eps = text.real("rms_norm_eps", kMinEpsilon, 1.0, 1e-6);
-  config.attention_scale = 1.0 / std::sqrt(text.real("query_pre_attn_scalar", 1e-3, kMostScale, 256.0));
+  config.attention_scale = 1.0 / std::sqrt(text.real("query_pre_attn_scalar", 1e-3, kGemma3TextMostScale, 256.0));
   config.embedding_scale = std::sqrt(static_cast<double>(config.hidden_size));
-  config.logit_cap = text.real("final_logit_softcapping", 1e-3, kMostScale, 0.0);
+  config.logit_cap = text.real("final_logit_softcapping", 1e-3, kGemma3TextMostScale, 0.0);
   read_positions(text, config);
-  read_windows(text, config);
+  gemma3_text_read_windows(text, config);
   config.tie_word_embeddings = text.boolean("tie_word_embeddings", true);
   config.activation = read_activation(text, "hidden_activation", "gelu_pytorch_tanh");
   return config;

@@ -14,11 +14,11 @@
 namespace winnow {
 namespace {
 
-constexpr std::int64_t kMostPatchPx = 128;
+constexpr std::int64_t kGemma4MostPatchPx = 128;
 constexpr std::int64_t kMostPooled = 16;
 constexpr std::int64_t kMostPlaces = std::int64_t{1} << 20;
 
-Gemma4Vision parse_tower(const JsonObject& vision) {
+Gemma4Vision gemma4_parse_tower(const JsonObject& vision) {
   require_vision_type(vision, "gemma4");
   Gemma4Vision tower;
   tower.hidden_size = vision.integer("hidden_size", 1, kMaxHidden, tower.hidden_size);
@@ -30,7 +30,7 @@ Gemma4Vision parse_tower(const JsonObject& vision) {
   tower.head_dim = vision.integer("head_dim", 4, kMaxHeadDim, tower.head_dim);
   if (tower.head_dim % 4 != 0)
     vision.refuse(ErrorCode::kDamagedFile, "head_dim", "rows and columns rotate whole pairs of half a head each");
-  tower.patch_px = vision.integer("patch_size", 1, kMostPatchPx, tower.patch_px);
+  tower.patch_px = vision.integer("patch_size", 1, kGemma4MostPatchPx, tower.patch_px);
   tower.pooled = vision.integer("pooling_kernel_size", 1, kMostPooled, tower.pooled);
   tower.positions = vision.integer("position_embedding_size", 1, kMostPlaces, tower.positions);
   tower.norm_eps = vision.real("rms_norm_eps", kMinEpsilon, 1.0, tower.norm_eps);
@@ -51,7 +51,7 @@ Gemma4Patches parse_patches(const JsonObject& vision) {
   patches.hidden_size = vision.integer("mm_embed_dim", 1, kMaxHidden, patches.hidden_size);
   if (vision.integer("output_proj_dims", 1, kMaxHidden, patches.hidden_size) != patches.hidden_size)
     vision.refuse(ErrorCode::kDamagedFile, "output_proj_dims", "the projection reads what mm_embed_dim says");
-  patches.patch_px = vision.integer("patch_size", 1, kMostPatchPx, patches.patch_px);
+  patches.patch_px = vision.integer("patch_size", 1, kGemma4MostPatchPx, patches.patch_px);
   patches.pooled = vision.integer("pooling_kernel_size", 1, kMostPooled, patches.pooled);
   patches.positions = vision.integer("mm_posemb_size", 1, kMostPlaces, patches.positions);
   patches.norm_eps = vision.real("rms_norm_eps", kMinEpsilon, 1.0, patches.norm_eps);
@@ -98,7 +98,7 @@ std::string minutes_and_seconds(double time_s) {
 
 SoftTokenRules parse_soft_token_rules(const JsonObject& object, SoftTokenRules rules) {
   if (!object.boolean("do_resize", true)) unsupported(object, "do_resize", "pictures that are not resized need not be whole tokens");
-  rules.patch_px = object.integer("patch_size", 1, kMostPatchPx, rules.patch_px);
+  rules.patch_px = object.integer("patch_size", 1, kGemma4MostPatchPx, rules.patch_px);
   rules.pooled = object.integer("pooling_kernel_size", 1, kMostPooled, rules.pooled);
   rules.budget = object.integer("max_soft_tokens", 1, kSoftTokenBudgets.back(), rules.budget);
   if (std::ranges::find(kSoftTokenBudgets, rules.budget) == kSoftTokenBudgets.end())
@@ -123,7 +123,7 @@ Gemma4Config parse_gemma4_vision_config(const Json& document, const std::string&
   if (unified) {
     config.vision = parse_patches(root.object("vision_config"));
   } else {
-    config.vision = parse_tower(root.object("vision_config"));
+    config.vision = gemma4_parse_tower(root.object("vision_config"));
   }
   config.image_token_id = read_media_token(root, {"image_token_id"}, 258'880, config.text.vocabulary);
   config.video_token_id = read_media_token(root, {"video_token_id"}, 258'884, config.text.vocabulary);

@@ -50,7 +50,7 @@ void read_gemma4_sizes(const JsonObject& text, DecoderConfig& config) {
   config.max_positions = text.integer("max_position_embeddings", 1, kMaxPositions, is_unified(text) ? 262'144 : 131'072);
 }
 
-struct FullHeads {
+struct Gemma4TextFullHeads {
   std::int64_t head_dim = 0;
   std::int64_t kv_heads = 0;
 };
@@ -63,23 +63,23 @@ std::int64_t read_head(const JsonObject& object, const char* key, std::int64_t f
 
 // For layers that look back over everything: global_head_dim and num_global_key_value_heads as published files have them, or what
 // transformers 5.24 saves: the layers that differ from the rest, by their numbers.
-FullHeads read_full_heads(const JsonObject& text, const DecoderConfig& config) {
-  FullHeads wanted{read_head(text, "global_head_dim", 512), config.kv_heads};
+Gemma4TextFullHeads read_full_heads(const JsonObject& text, const DecoderConfig& config) {
+  Gemma4TextFullHeads wanted{read_head(text, "global_head_dim", 512), config.kv_heads};
   if (config.value_is_key) wanted.kv_heads = text.integer("num_global_key_value_heads", 1, kMaxHeads, config.kv_heads);
   require_whole_groups(text, "num_global_key_value_heads", config.heads, wanted.kv_heads);
   const std::optional<JsonObject> layers = text.optional_object("per_layer_config");
   if (!layers) return wanted;
-  std::optional<FullHeads> found;
+  std::optional<Gemma4TextFullHeads> found;
   for (std::int64_t stored = 0; stored < config.layers; ++stored) {
     const std::optional<JsonObject> own = layers->optional_object(std::to_string(stored).c_str());
-    FullHeads heads{config.other_head_dim, config.kv_heads};
+    Gemma4TextFullHeads heads{config.other_head_dim, config.kv_heads};
     if (own) {
       heads.head_dim = read_head(*own, "head_dim", heads.head_dim);
       heads.kv_heads = own->integer("num_key_value_heads", 1, kMaxHeads, heads.kv_heads);
       require_whole_groups(*own, "num_key_value_heads", config.heads, heads.kv_heads);
     }
     const bool slides = config.rotated_otherwise[static_cast<std::size_t>(stored)];
-    const FullHeads alike = slides ? FullHeads{config.other_head_dim, config.kv_heads} : found.value_or(heads);
+    const Gemma4TextFullHeads alike = slides ? Gemma4TextFullHeads{config.other_head_dim, config.kv_heads} : found.value_or(heads);
     if (heads.head_dim != alike.head_dim || heads.kv_heads != alike.kv_heads)
       unsupported(text, "per_layer_config", "only heads for all layers with a window and heads for all others are implemented");
     if (!slides) found = heads;
@@ -132,7 +132,7 @@ std::int64_t gemma4_window(const JsonObject& text) {
 // How the layers' heads differ. Slots of one size serve them all where only their length does.
 void read_gemma4_heads(const JsonObject& text, DecoderConfig& config) {
   config.other_head_dim = read_head(text, "head_dim", 256);
-  const FullHeads full = read_full_heads(text, config);
+  const Gemma4TextFullHeads full = read_full_heads(text, config);
   const bool slides = std::ranges::find(config.rotated_otherwise, true) != config.rotated_otherwise.end();
   const std::int64_t window = gemma4_window(text);
   if (slides && (full.kv_heads != config.kv_heads || pictures_see_themselves(text))) {

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kMostPicturePx = 4096;
 constexpr PixelScaling kImageNet = {.mean = {0.485, 0.456, 0.406}, .standard_deviation = {0.229, 0.224, 0.225}};
 
-constexpr std::array<WeightNameRule, 6> kNameRules = {{
+constexpr std::array<WeightNameRule, 6> kInternvlChatNameRules = {{
     {"language_model.output.", "text.lm_head."},  // InternLM2's
     {"language_model.", "text."},
     {"vision_model.", "tower."},
@@ -59,7 +59,7 @@ DecoderConfig read_language_model(const JsonObject& llm) {
   return config;
 }
 
-VitNames tower_names(bool query_key_norm) {
+VitNames internvl_chat_tower_names(bool query_key_norm) {
   VitNames names;
   names.positions = "embeddings.position_embedding";
   names.attention_norm = "norm1";
@@ -76,13 +76,13 @@ VitNames tower_names(bool query_key_norm) {
 }
 
 // InternVisionConfig's, which is InternViT-6B.
-Json vision_defaults() {
+Json internvl_chat_vision_defaults() {
   return {{"hidden_size", 3200},       {"intermediate_size", 12'800}, {"num_hidden_layers", 48},
           {"num_attention_heads", 25}, {"image_size", 224},           {"patch_size", 14}};
 }
 
-VitConfig read_tower(const JsonObject& root, const std::string& file) {
-  Json document = completed_object(root, "vision_config", vision_defaults());
+VitConfig internvl_chat_read_tower(const JsonObject& root, const std::string& file) {
+  Json document = completed_object(root, "vision_config", internvl_chat_vision_defaults());
   document.erase("model_type");  // "intern_vit_6b", whatever its size
   const JsonObject vision(document, file, "vision_config");
   VitConfig tower = parse_vit_config(vision, "internvl_vision");
@@ -90,11 +90,11 @@ VitConfig read_tower(const JsonObject& root, const std::string& file) {
   tower.attention_bias = vision.boolean("qkv_bias", false);
   tower.query_key_norm_eps = tower.layer_norm_eps;
   tower.batched_tables = true;
-  tower.names = tower_names(vision.boolean("qk_normalization", true));
+  tower.names = internvl_chat_tower_names(vision.boolean("qk_normalization", true));
   return tower;
 }
 
-TileBounds read_tiles(const JsonObject& root, std::int64_t side_px) {
+TileBounds internvl_chat_read_tiles(const JsonObject& root, std::int64_t side_px) {
   TileBounds tiles;
   tiles.side_px = side_px;
   tiles.thumbnail = root.boolean("use_thumbnail", false);
@@ -141,7 +141,7 @@ InternVlFolder parse_internvl_chat_config(const Json& document, const std::strin
   InternVlFolder folder;
   InternVlConfig& config = folder.model;
   config.text = read_language_model(root.object("llm_config"));
-  config.vision = read_tower(root, file);
+  config.vision = internvl_chat_read_tower(root, file);
   config.scale = read_downsampling(root);
   config.feature_state = read_feature_state(root, "select_layer", config.vision.layers);
   const std::string conversation = root.string("template", kMaxNameBytes);
@@ -149,12 +149,12 @@ InternVlFolder parse_internvl_chat_config(const Json& document, const std::strin
   if (folder.own_template.empty())
     unsupported(root, "template", quoted_name(conversation) + " is not a conversation that this program writes");
   const std::int64_t side_px = root.integer("force_image_size", 1, kMostPicturePx, config.vision.image_size_px);
-  folder.pixels.tiles = read_tiles(root, side_px);
+  folder.pixels.tiles = internvl_chat_read_tiles(root, side_px);
   folder.pixels.image.size = {side_px, side_px};
   folder.pixels.image.scaling = kImageNet;
   folder.pixels.image.arithmetic = ResizeArithmetic::kPillow;
   folder.pixels.video = folder.pixels.image;
-  folder.names = kNameRules;
+  folder.names = kInternvlChatNameRules;
   place_pictures(config, side_px, root.subject("force_image_size"));
   return folder;
 }

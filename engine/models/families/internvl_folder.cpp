@@ -12,14 +12,14 @@
 namespace winnow {
 namespace {
 
-constexpr std::int64_t kMostScale = 16;
+constexpr std::int64_t kInternvlMostScale = 16;
 constexpr std::int64_t kMostPatchesPerSide = 256;
 constexpr std::int64_t kMostPixelsOfAnImage = std::int64_t{64} << 20;  // of all tiles together
-constexpr std::int64_t kDefaultImageToken = 151'667;
+constexpr std::int64_t kInternvlDefaultImageToken = 151'667;
 constexpr std::int64_t kDefaultImageTokens = 256;
 
 // Names that transformers writes, and those of folders saved with its version 4.
-constexpr std::array<WeightNameRule, 12> kNameRules = {{
+constexpr std::array<WeightNameRule, 12> kInternvlNameRules = {{
     {"language_model.model.", "text.model."},
     {"language_model.lm_head.", "text.lm_head."},
     {"model.language_model.", "text.model."},
@@ -34,7 +34,7 @@ constexpr std::array<WeightNameRule, 12> kNameRules = {{
     {"model.multi_modal_projector.linear_2.", "projector.second."},
 }};
 
-VitNames tower_names(bool query_key_norm) {
+VitNames internvl_tower_names(bool query_key_norm) {
   VitNames names;
   names.patch_embedding = "embeddings.patch_embeddings.projection";
   names.class_token = "embeddings.cls_token";
@@ -55,7 +55,7 @@ VitNames tower_names(bool query_key_norm) {
   return names;
 }
 
-Json vision_defaults() {
+Json internvl_vision_defaults() {
   return {{"hidden_size", 1024},       {"intermediate_size", 4096}, {"num_hidden_layers", 24},
           {"num_attention_heads", 16}, {"image_size", 448},         {"patch_size", 14}};
 }
@@ -70,8 +70,8 @@ void make_one_number(Json& vision, const char* key, const std::string& file) {
   vision[key] = Json(value[0]);
 }
 
-VitConfig read_tower(const JsonObject& root, const std::string& file) {
-  Json document = completed_object(root, "vision_config", vision_defaults());
+VitConfig internvl_read_tower(const JsonObject& root, const std::string& file) {
+  Json document = completed_object(root, "vision_config", internvl_vision_defaults());
   for (const char* key : {"image_size", "patch_size"}) make_one_number(document, key, file);
   const JsonObject vision(document, file, "vision_config");
   VitConfig tower = parse_vit_config(vision, "internvl_vision");
@@ -81,11 +81,11 @@ VitConfig read_tower(const JsonObject& root, const std::string& file) {
   tower.rms_norms = read_rms_norms(vision, "layer_norm");
   tower.attention_bias = vision.boolean("attention_bias", false);
   tower.batched_tables = true;
-  tower.names = tower_names(vision.boolean("use_qk_norm", false));
+  tower.names = internvl_tower_names(vision.boolean("use_qk_norm", false));
   return tower;
 }
 
-PictureRules read_rules(const JsonObject& object) {
+PictureRules internvl_read_rules(const JsonObject& object) {
   if (!object.boolean("do_resize", true)) unsupported(object, "do_resize", "pictures that are not resized do not fit the vision tower");
   if (object.boolean("do_center_crop", false)) unsupported(object, "do_center_crop", "cut-out centres of pictures are not implemented");
   PictureRules rules;
@@ -100,11 +100,11 @@ PictureRules read_rules(const JsonObject& object) {
   return rules;
 }
 
-constexpr const char* kBegin = "<img>";
-constexpr const char* kImage = "<IMG_CONTEXT>";
-constexpr const char* kEnd = "</img>";
+constexpr const char* kInternvlBegin = "<img>";
+constexpr const char* kInternvlImage = "<IMG_CONTEXT>";
+constexpr const char* kInternvlEnd = "</img>";
 
-std::int64_t id_of(const Tokenizer& tokenizer, const char* token, const std::string& file) {
+std::int64_t internvl_id_of(const Tokenizer& tokenizer, const char* token, const std::string& file) {
   return special_token_id(tokenizer, token, "an InternVL", file);
 }
 
@@ -118,7 +118,7 @@ bool read_rms_norms(const JsonObject& vision, const char* fallback) {
 }
 
 std::int64_t read_downsampling(const JsonObject& root) {
-  const double ratio = root.real("downsample_ratio", 1.0 / static_cast<double>(kMostScale), 1.0, 0.5);
+  const double ratio = root.real("downsample_ratio", 1.0 / static_cast<double>(kInternvlMostScale), 1.0, 0.5);
   const auto scale = static_cast<std::int64_t>(std::llround(1.0 / ratio));
   // transformers divides by the ratio again and again, which other fractions do not survive.
   if (static_cast<double>(scale) * ratio != 1.0 || (scale & (scale - 1)) != 0)
@@ -155,7 +155,7 @@ InternVlConfig parse_internvl_config(const Json& document, const std::string& fi
   InternVlConfig config;
   config.text = parse_decoder_config(root.object("text_config"), "qwen2");
   config.text.tie_word_embeddings = config.text.tie_word_embeddings || root.boolean("tie_word_embeddings", true);
-  config.vision = read_tower(root, file);
+  config.vision = internvl_read_tower(root, file);
   config.scale = read_downsampling(root);
   config.feature_state = read_feature_state(root, "vision_feature_layer", config.vision.layers);
   const bool named_last = root.integer("vision_feature_layer", -config.vision.layers - 1, config.vision.layers, -1) == -1;
@@ -164,7 +164,7 @@ InternVlConfig parse_internvl_config(const Json& document, const std::string& fi
   const std::string strategy = root.string("vision_feature_select_strategy", kMaxNameBytes, "default");
   if (strategy != "default") unsupported(root, "vision_feature_select_strategy", quoted_name(strategy) + " leaves no square of features");
   config.projector_activation = read_activation(root, "projector_hidden_act", "gelu");
-  config.image_token_id = read_media_token(root, {"image_token_id"}, kDefaultImageToken, config.text.vocabulary);
+  config.image_token_id = read_media_token(root, {"image_token_id"}, kInternvlDefaultImageToken, config.text.vocabulary);
   return config;
 }
 
@@ -173,7 +173,7 @@ InternVlPixels parse_internvl_image_processor(const JsonObject& object) {
   if (type != "GotOcr2ImageProcessor" && type != "GotOcr2ImageProcessorFast")
     unsupported(object, "image_processor_type", quoted_name(type) + " is not an image processor of this family");
   InternVlPixels pixels;
-  pixels.image = read_rules(object);
+  pixels.image = internvl_read_rules(object);
   pixels.tiles.side_px = pixels.image.size.height_px;
   pixels.tiles.least = object.integer("min_patches", 1, kMostTilesOfAnImage, 1);
   pixels.tiles.most = object.integer("max_patches", 1, kMostTilesOfAnImage, 12);
@@ -182,13 +182,13 @@ InternVlPixels parse_internvl_image_processor(const JsonObject& object) {
   return pixels;
 }
 
-PictureRules parse_internvl_video_processor(const JsonObject& object) { return read_rules(object); }
+PictureRules parse_internvl_video_processor(const JsonObject& object) { return internvl_read_rules(object); }
 
 InternVlFolder read_internvl(const ModelPackage& package) {
   const ModelDocument& config = package.required(ModelPart::kConfig);
   InternVlFolder folder;
   folder.model = parse_internvl_config(config.content, config.subject);
-  folder.names = kNameRules;
+  folder.names = kInternvlNameRules;
   const ProcessorDocuments documents = processor_documents(package);
   folder.pixels = parse_internvl_image_processor(required_image(documents.image, package));
   folder.pixels.video = parse_internvl_video_processor(documents.video ? *documents.video : *documents.image);
@@ -208,9 +208,9 @@ InternVlFolder read_internvl(const ModelPackage& package) {
 InternVlTokens::InternVlTokens(std::shared_ptr<const Tokenizer> tokenizer, std::int64_t side, const std::string& file)
     : tokenizer_(std::move(tokenizer)),
       side_(side),
-      begin_(id_of(*tokenizer_, kBegin, file)),
-      image_(id_of(*tokenizer_, kImage, file)),
-      end_(id_of(*tokenizer_, kEnd, file)) {
+      begin_(internvl_id_of(*tokenizer_, kInternvlBegin, file)),
+      image_(internvl_id_of(*tokenizer_, kInternvlImage, file)),
+      end_(internvl_id_of(*tokenizer_, kInternvlEnd, file)) {
   require(side > 0, "a tile has tokens");
 }
 
@@ -240,8 +240,8 @@ MediumTokens InternVlTokens::frames(const MediaFacts& facts) const {
 
 std::vector<std::int64_t> InternVlTokens::number_line(std::int64_t number) const {
   // Between its neighbours: some tokenizers put something before a text that has none.
-  std::vector<std::int64_t> ids =
-      tokenizer_->encode(kEnd + ("\nFrame" + std::to_string(number) + ": ") + kBegin, SpecialText::kParse, TextStart::kAfterToken);
+  std::vector<std::int64_t> ids = tokenizer_->encode(kInternvlEnd + ("\nFrame" + std::to_string(number) + ": ") + kInternvlBegin,
+                                                     SpecialText::kParse, TextStart::kAfterToken);
   const auto begin = std::ranges::find(ids, end_);
   require(begin != ids.end() && ids.back() == begin_, "special tokens are found in a text");
   return {begin + 1, ids.end() - 1};

@@ -15,7 +15,7 @@ namespace winnow {
 namespace {
 
 constexpr std::int64_t kMostMerge = 8;
-constexpr std::int64_t kMostPatchPx = 64;
+constexpr std::int64_t kLfm2VlMostPatchPx = 64;
 constexpr std::int64_t kMostTileSidePx = 4096;
 constexpr std::int64_t kMostPictureTokens = 16'384;
 constexpr std::int64_t kMostTilePatches = 65'536;  // of all tiles of a picture
@@ -36,7 +36,7 @@ VitConfig parse_naflex_tower(const JsonObject& root, const std::string& file) {
   const std::int64_t positions = vision.integer("num_patches", 1, kMostPositions);
   const auto side = static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(positions))));
   if (side * side != positions) vision.refuse(ErrorCode::kDamagedFile, "num_patches", "it must be a square number");
-  const std::int64_t patch_px = vision.integer("patch_size", 1, kMostPatchPx);
+  const std::int64_t patch_px = vision.integer("patch_size", 1, kLfm2VlMostPatchPx);
   if (vision.integer("num_channels", 1, 64, 3) != 3) unsupported(vision, "num_channels", "only three colours are implemented");
   Json plain = document;
   plain.erase("model_type");
@@ -68,7 +68,7 @@ void require_model_says_so(const JsonObject& object, const char* key, std::int64
   if (found != wanted) object.refuse(ErrorCode::kDamagedFile, key, "the model's is " + std::to_string(wanted));
 }
 
-void read_tiles(const JsonObject& object, Lfm2PictureRules& rules) {
+void lfm2_vl_read_tiles(const JsonObject& object, Lfm2PictureRules& rules) {
   if (!object.boolean("do_image_splitting", true)) {
     rules.tiles.least = rules.tiles.most = 1;
     return;
@@ -91,7 +91,7 @@ Lfm2PictureRules read_pictures(const JsonObject& object, const Lfm2VlConfig& mod
   if (type != "Lfm2VlImageProcessor" && type != "Lfm2VlImageProcessorFast")
     unsupported(object, "image_processor_type", quoted_name(type) + " is not this model's image processor");
   Lfm2PictureRules rules;
-  rules.patch_px = object.integer("encoder_patch_size", 1, kMostPatchPx, rules.patch_px);
+  rules.patch_px = object.integer("encoder_patch_size", 1, kLfm2VlMostPatchPx, rules.patch_px);
   require_model_says_so(object, "encoder_patch_size", rules.patch_px, model.vision.patch_size_px);
   rules.merge = object.integer("downsample_factor", 1, kMostMerge, rules.merge);
   require_model_says_so(object, "downsample_factor", rules.merge, model.merge);
@@ -100,7 +100,7 @@ Lfm2PictureRules read_pictures(const JsonObject& object, const Lfm2VlConfig& mod
   if (rules.least_tokens > rules.most_tokens)
     object.refuse(ErrorCode::kDamagedFile, "min_image_tokens", "it is more than max_image_tokens");
   rules.tolerance = object.real("max_pixels_tolerance", 0.0, kMostTolerance, rules.tolerance);
-  read_tiles(object, rules);
+  lfm2_vl_read_tiles(object, rules);
   if (object.has("resample")) rules.filter = read_resample_filter(object);
   rules.scaling = read_pixel_scaling(object, kStandardScaling);
   return rules;

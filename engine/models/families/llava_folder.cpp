@@ -46,7 +46,7 @@ FramePooling read_pooling(const JsonObject& root, const LlavaConfig& config) {
   return mode == "max" ? FramePooling::kMaximum : FramePooling::kAverage;
 }
 
-void check_agreement(const LlavaFolder& folder, const ModelPackage& package) {
+void llava_check_agreement(const LlavaFolder& folder, const ModelPackage& package) {
   const LlavaConfig& model = folder.model;
   const LlavaProcessorConfig& processor = folder.processor;
   const std::string preparation = package.subject(ModelPart::kImageProcessor);
@@ -77,7 +77,7 @@ struct ProcessorType {
   bool halves = false;  // a mean and a deviation of 0.5; else CLIP's
 };
 
-constexpr std::array<ProcessorType, 4> kTypes = {{
+constexpr std::array<ProcessorType, 4> kLlavaTypes = {{
     {.name = "CLIPImageProcessor"},
     {.name = "LlavaImageProcessor", .pads = true},
     {.name = "SiglipImageProcessor", .crops = false, .halves = true},
@@ -88,19 +88,19 @@ constexpr ProcessorType kVideos{.name = "LlavaNextVideoVideoProcessor"};
 
 const ProcessorType& type_named(const JsonObject& object, const char* key, std::string name, bool tiles) {
   if (name.ends_with("Fast")) name.resize(name.size() - 4);
-  const auto* found = std::ranges::find_if(kTypes, [&](const ProcessorType& type) { return name == type.name; });
-  if (found == kTypes.end() || found->tiles != tiles)
+  const auto* found = std::ranges::find_if(kLlavaTypes, [&](const ProcessorType& type) { return name == type.name; });
+  if (found == kLlavaTypes.end() || found->tiles != tiles)
     unsupported(object, key, quoted_name(name) + " is no processor of this model's images");
   return *found;
 }
 
 // Files of old versions have feature_extractor_type: "CLIPFeatureExtractor". Without any name it is the class that goes with the model.
-const ProcessorType& type_of(const JsonObject& object, bool tiles) {
+const ProcessorType& llava_type_of(const JsonObject& object, bool tiles) {
   constexpr std::string_view kOldEnd = "FeatureExtractor";
   if (object.has("image_processor_type")) {
     return type_named(object, "image_processor_type", object.string("image_processor_type", kMaxNameBytes), tiles);
   }
-  if (!object.has("feature_extractor_type")) return tiles ? kTypes[3] : kTypes[1];
+  if (!object.has("feature_extractor_type")) return tiles ? kLlavaTypes[3] : kLlavaTypes[1];
   std::string name = object.string("feature_extractor_type", kMaxNameBytes);
   if (const std::size_t end = name.find(kOldEnd); end != std::string::npos) name.replace(end, std::string::npos, "ImageProcessor");
   return type_named(object, "feature_extractor_type", name, tiles);
@@ -113,7 +113,7 @@ PixelSize read_height_and_width(const JsonObject& size) {
 }
 
 // Into size and shortest_edge_px, before any crop. {"shortest_edge": s} or a plain s: the shorter side; {"height": h, "width": w}: both.
-void read_size(const JsonObject& object, const ProcessorType& type, PictureRules& rules) {
+void llava_read_size(const JsonObject& object, const ProcessorType& type, PictureRules& rules) {
   rules.size = square(kDefaultSidePx);
   rules.shortest_edge_px = type.crops ? kDefaultSidePx : 0;
   if (!object.has("size")) return;
@@ -137,10 +137,10 @@ PixelSize read_crop(const JsonObject& object) {
   return read_height_and_width(object.object("crop_size"));
 }
 
-PictureRules read_rules(const JsonObject& object, const ProcessorType& type) {
+PictureRules llava_read_rules(const JsonObject& object, const ProcessorType& type) {
   PictureRules rules;
   if (!object.boolean("do_resize", true)) unsupported(object, "do_resize", "pictures that are not resized do not fit the vision tower");
-  read_size(object, type, rules);
+  llava_read_size(object, type, rules);
   rules.pad_to_square = type.pads && object.boolean("do_pad", false);
   rules.filter = read_resample_filter(object);
   PixelScaling defaults;
@@ -168,7 +168,7 @@ PictureRules read_rules(const JsonObject& object, const ProcessorType& type) {
 }
 
 void read_images(const JsonObject& object, LlavaSight sight, LlavaProcessorConfig& config) {
-  config.image = read_rules(object, type_of(object, sight.tiles));
+  config.image = llava_read_rules(object, llava_type_of(object, sight.tiles));
   const bool fast = object.has("image_processor_type") || object.has("feature_extractor_type");
   config.image.arithmetic = fast ? ResizeArithmetic::kTorch : ResizeArithmetic::kPillow;
   if (!sight.tiles) return;
@@ -178,7 +178,7 @@ void read_images(const JsonObject& object, LlavaSight sight, LlavaProcessorConfi
 PictureRules read_videos(const JsonObject& object) {
   const std::string name = object.string("video_processor_type", kMaxNameBytes, kVideos.name);
   if (name != kVideos.name) unsupported(object, "video_processor_type", quoted_name(name) + " is no processor of this model's videos");
-  return read_rules(object, kVideos);
+  return llava_read_rules(object, kVideos);
 }
 
 }  // namespace
@@ -218,7 +218,7 @@ LlavaFolder read_llava(const ModelPackage& package, std::string_view model_type)
   LlavaFolder read;
   read.model = parse_llava_config(config.content, config.subject, model_type);
   read.processor = read_llava_processor(package, read.model.sight);
-  check_agreement(read, package);
+  llava_check_agreement(read, package);
   return read;
 }
 

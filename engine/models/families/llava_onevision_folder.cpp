@@ -14,8 +14,8 @@
 namespace winnow {
 namespace {
 
-constexpr std::int64_t kDefaultImageToken = 151'646;
-constexpr std::int64_t kDefaultVideoToken = 151'647;
+constexpr std::int64_t kOnevisionDefaultImageToken = 151'646;
+constexpr std::int64_t kOnevisionDefaultVideoToken = 151'647;
 
 std::int64_t read_max_tiles(const JsonObject& root) {
   constexpr std::string_view kPrefix = "anyres_max_";
@@ -29,7 +29,7 @@ std::int64_t read_max_tiles(const JsonObject& root) {
   return tiles;
 }
 
-void check_agreement(const LlavaOnevisionFolder& folder, const ModelPackage& package) {
+void onevision_check_agreement(const LlavaOnevisionFolder& folder, const ModelPackage& package) {
   const LlavaOnevisionConfig& model = folder.model;
   const ProcessorConfig& processor = folder.processor;
   const std::string preparation = package.subject(ModelPart::kImageProcessor);
@@ -51,7 +51,7 @@ void check_agreement(const LlavaOnevisionFolder& folder, const ModelPackage& pac
 }
 
 // {"height": h, "width": w}; {"shortest_edge": s} and a plain s mean a square for images.
-PixelSize read_size(const JsonObject& object) {
+PixelSize onevision_read_size(const JsonObject& object) {
   if (!object.has("size")) return {384, 384};
   if (object.value("size").is_number()) {
     const std::int64_t side = object.integer("size", 1, kMaxProcessedSidePx);
@@ -65,11 +65,11 @@ PixelSize read_size(const JsonObject& object) {
   return {side, side};
 }
 
-PictureRules read_common(const JsonObject& object) {
+PictureRules onevision_read_common(const JsonObject& object) {
   PictureRules rules;
   if (!object.boolean("do_resize", true)) unsupported(object, "do_resize", "pictures that are not resized do not fit the vision tower");
   if (object.boolean("do_center_crop", false)) unsupported(object, "do_center_crop", "centre crops are not part of this processor");
-  rules.size = read_size(object);
+  rules.size = onevision_read_size(object);
   if (rules.size.height_px != rules.size.width_px) unsupported(object, "size", "only square pictures fit the vision tower");
   rules.filter = read_resample_filter(object);
   rules.scaling = read_pixel_scaling(object);
@@ -115,8 +115,10 @@ LlavaOnevisionConfig parse_llava_onevision_config(const Json& document, const st
   config.grid.max_tiles = read_max_tiles(root);
   config.grid.drop_first_feature = config.drops_first();
   config.video = read_video_rules(root, config.vision.patches_per_side);
-  config.image_token_id = read_media_token(root, {"image_token_index", "image_token_id"}, kDefaultImageToken, config.text.vocabulary);
-  config.video_token_id = read_media_token(root, {"video_token_index", "video_token_id"}, kDefaultVideoToken, config.text.vocabulary);
+  config.image_token_id =
+      read_media_token(root, {"image_token_index", "image_token_id"}, kOnevisionDefaultImageToken, config.text.vocabulary);
+  config.video_token_id =
+      read_media_token(root, {"video_token_index", "video_token_id"}, kOnevisionDefaultVideoToken, config.text.vocabulary);
   if (config.image_token_id == config.video_token_id) {
     root.refuse(ErrorCode::kDamagedFile, "video_token_index", "images and videos have the same token");
   }
@@ -128,7 +130,7 @@ LlavaOnevisionFolder read_llava_onevision(const ModelPackage& package) {
   LlavaOnevisionFolder read;
   read.model = parse_llava_onevision_config(config.content, config.subject);
   read.processor = read_processor_config(package);
-  check_agreement(read, package);
+  onevision_check_agreement(read, package);
   return read;
 }
 
@@ -142,7 +144,7 @@ std::vector<PixelSize> default_grid_pinpoints() {
 
 ImageProcessorConfig parse_image_processor(const JsonObject& object) {
   ImageProcessorConfig config;
-  static_cast<PictureRules&>(config) = read_common(object);
+  static_cast<PictureRules&>(config) = onevision_read_common(object);
   config.grid_pinpoints =
       object.has("image_grid_pinpoints") ? read_grid_pinpoints(object, "image_grid_pinpoints") : default_grid_pinpoints();
   const bool fast = object.has("image_processor_type") || object.has("feature_extractor_type");
@@ -155,7 +157,7 @@ PictureRules parse_video_processor(const JsonObject& object) {
   if (object.has("size") && object.value("size").is_object() && !object.object("size").has("height")) {
     unsupported(object, "size", "frames need a height and a width");
   }
-  return read_common(object);
+  return onevision_read_common(object);
 }
 
 ProcessorConfig read_processor_config(const ModelPackage& package) {

@@ -22,7 +22,7 @@ constexpr std::int64_t kMostSlicesOfAFile = 64;
 constexpr std::int64_t kMostPatchesOfASquare = std::int64_t{1} << 14;
 
 // Patches along a token's side.
-std::int64_t read_downsampling(const JsonObject& object) {
+std::int64_t read_minicpmv_downsampling(const JsonObject& object) {
   const std::string mode = object.string("downsample_mode", kMaxNameBytes, "16x");
   if (mode != "16x" && mode != "4x") unsupported(object, "downsample_mode", quoted_name(mode) + " is neither 16x nor 4x");
   return mode == "4x" ? 2 : 4;
@@ -66,7 +66,7 @@ MiniCpmVPixels parse_pixels(const JsonObject& object, const MiniCpmVConfig& mode
   pixels.slices.most_slices = object.integer("max_slice_nums", 1, kMostSlicesOfAFile, pixels.slices.most_slices);
   if (!object.boolean("slice_mode", true)) pixels.slices.most_slices = 1;
   pixels.slices.patch_px = object.integer("patch_size", 1, kMaxPatchPx, pixels.slices.patch_px);
-  pixels.slices.joined = read_downsampling(object);
+  pixels.slices.joined = read_minicpmv_downsampling(object);
   if (pixels.slices.patch_px != model.vision.patch_px) {
     object.refuse(ErrorCode::kDamagedFile, "patch_size",
                   "the vision encoder takes patches of " + std::to_string(model.vision.patch_px) + " px");
@@ -163,7 +163,7 @@ MiniCpmVConfig parse_minicpmv_config(const Json& document, const std::string& fi
   config.text = parse_decoder_config(text, "qwen3_5_text");
   config.text.tie_word_embeddings = root.boolean("tie_word_embeddings", false);  // the class does not ask the text model
   config.vision = parse_minicpmv_tower(root.object("vision_config"), root, type);
-  config.joined = read_downsampling(root);
+  config.joined = read_minicpmv_downsampling(root);
   require_pairs(root, "merge_kernel_size");
   if (root.integer("merger_times", 1, 16, 1) != 1) unsupported(root, "merger_times", "tokens are merged once");
   const auto token_of = [&](const char* key) {  // the class has none of its own

@@ -38,7 +38,7 @@ double read_theta(const JsonObject& vision) {
   return (rope ? *rope : vision).real("rope_theta", 1.0, kMostTheta, 10'000.0);
 }
 
-PixtralConfig parse_tower(const JsonObject& vision) {
+PixtralConfig mistral3_parse_tower(const JsonObject& vision) {
   require_model_type(vision, "pixtral", true);
   PixtralConfig config;
   config.hidden_size = vision.integer("hidden_size", 1, kMaxHidden);
@@ -103,7 +103,7 @@ Mistral3Folder read_mistral3(const ModelPackage& package) {
   model.text.tie_word_embeddings = model.text.tie_word_embeddings || root.boolean("tie_word_embeddings", false);
   const Json completed = completed_object(root, "vision_config", pixtral_defaults());
   const JsonObject vision(completed, document.subject, "vision_config");
-  model.vision = parse_tower(vision);
+  model.vision = mistral3_parse_tower(vision);
   model.vision.layers = read_layers(root, model.vision.layers);
   model.projector_activation = read_activation(root, "projector_hidden_act", "gelu");
   model.projector_bias = root.boolean("multimodal_projector_bias", false);

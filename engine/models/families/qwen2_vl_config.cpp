@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::string_view kQwen2 = "qwen2_vl";
 constexpr std::string_view kQwen25 = "qwen2_5_vl";
-constexpr std::int64_t kDefaultImageToken = 151'655;
-constexpr std::int64_t kDefaultVideoToken = 151'656;
+constexpr std::int64_t kQwen2VlDefaultImageToken = 151'655;
+constexpr std::int64_t kQwen2VlDefaultVideoToken = 151'656;
 constexpr std::int64_t kMaxWindowPx = 16'384;
 constexpr std::int64_t kMaxPositionsASecond = 1000;
 
-DecoderConfig parse_text(const JsonObject& root, std::string_view type) {
+DecoderConfig qwen2_vl_parse_text(const JsonObject& root, std::string_view type) {
   const std::optional<JsonObject> nested = root.optional_object("text_config");
   const JsonObject& text = nested ? *nested : root;
   DecoderConfig config = parse_decoder_config(text, type);
@@ -27,7 +27,7 @@ DecoderConfig parse_text(const JsonObject& root, std::string_view type) {
   return config;
 }
 
-WindowConfig read_windows(const JsonObject& vision, const QwenVisionConfig& config) {
+WindowConfig qwen2_vl_read_windows(const JsonObject& vision, const QwenVisionConfig& config) {
   WindowConfig windows;
   windows.side_cells = vision.integer("window_size", 1, kMaxWindowPx, 112) / config.patches.merge / config.patches.patch_px;
   if (windows.side_cells < 1) vision.refuse(ErrorCode::kDamagedFile, "window_size", "a window holds less than one token");
@@ -42,7 +42,7 @@ QwenVisionConfig parse_vision(const JsonObject& vision, std::string_view type) {
   if (type == kQwen25) {
     QwenVisionConfig config = read_qwen_vision(vision, {});
     config.intermediate_size = vision.integer("intermediate_size", 1, kMaxIntermediate);
-    config.windows = read_windows(vision, config);
+    config.windows = qwen2_vl_read_windows(vision, config);
     return config;
   }
   QwenVisionConfig config = read_qwen_vision(vision, {"embed_dim", "hidden_size", "quick_gelu"});
@@ -60,7 +60,7 @@ Qwen2VlConfig parse_qwen2_vl_config(const Json& document, const std::string& fil
   const std::string type = root.string("model_type", kMaxNameBytes);
   if (type != kQwen2 && type != kQwen25) unsupported(root, "model_type", quoted_name(type) + " is not a model that this program runs");
   Qwen2VlConfig config;
-  config.text = parse_text(root, type);
+  config.text = qwen2_vl_parse_text(root, type);
   const JsonObject vision = root.object("vision_config");
   config.vision = parse_vision(vision, type);
   if (config.vision.out_size != config.text.hidden_size) {
@@ -68,8 +68,8 @@ Qwen2VlConfig parse_qwen2_vl_config(const Json& document, const std::string& fil
                   "the decoder's hidden size is " + std::to_string(config.text.hidden_size));
   }
   if (type == kQwen25) config.positions_a_second = vision.integer("tokens_per_second", 0, kMaxPositionsASecond, 4);
-  config.image_token_id = read_media_token(root, {"image_token_id"}, kDefaultImageToken, config.text.vocabulary);
-  config.video_token_id = read_media_token(root, {"video_token_id"}, kDefaultVideoToken, config.text.vocabulary);
+  config.image_token_id = read_media_token(root, {"image_token_id"}, kQwen2VlDefaultImageToken, config.text.vocabulary);
+  config.video_token_id = read_media_token(root, {"video_token_id"}, kQwen2VlDefaultVideoToken, config.text.vocabulary);
   if (config.image_token_id == config.video_token_id)
     root.refuse(ErrorCode::kDamagedFile, "video_token_id", "images and videos have the same token");
   return config;

@@ -22,7 +22,7 @@ constexpr std::string_view kDense = "qwen3_vl";
 constexpr std::string_view kExperts = "qwen3_vl_moe";
 constexpr std::int64_t kMaxTableRows = 1 << 20;
 
-DecoderConfig parse_text(const JsonObject& root, const std::string& type) {
+DecoderConfig qwen3_vl_parse_text(const JsonObject& root, const std::string& type) {
   const JsonObject text = root.object("text_config");
   const std::string text_type = type + "_text";
   require_model_type(text, text_type, true);
@@ -106,7 +106,7 @@ Qwen3VlConfig parse_qwen3_vl_config(const Json& document, const std::string& fil
   const std::string type = root.string("model_type", kMaxNameBytes);
   if (type != kDense && type != kExperts) unsupported(root, "model_type", quoted_name(type) + " is not a model that this program runs");
   Qwen3VlConfig config;
-  config.text = parse_text(root, type);
+  config.text = qwen3_vl_parse_text(root, type);
   const JsonObject vision = root.object("vision_config");
   require_vision_type(vision, type);
   config.vision = read_qwen3_vision(vision, config.text.hidden_size);

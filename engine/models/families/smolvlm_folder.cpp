@@ -14,12 +14,12 @@
 namespace winnow {
 namespace {
 
-constexpr std::int64_t kMostScale = 16;
+constexpr std::int64_t kSmolvlmMostScale = 16;
 constexpr std::int64_t kMostEdgePx = 16'384;
 constexpr std::int64_t kMostTilePx = 4096;
 constexpr std::int64_t kDefaultTilePx = 364;
-constexpr std::int64_t kDefaultImageToken = 128'257;
-constexpr PixelScaling kScaling = {.mean = {0.5, 0.5, 0.5}, .standard_deviation = {0.5, 0.5, 0.5}};
+constexpr std::int64_t kSmolvlmDefaultImageToken = 128'257;
+constexpr PixelScaling kSmolvlmScaling = {.mean = {0.5, 0.5, 0.5}, .standard_deviation = {0.5, 0.5, 0.5}};
 
 // LlamaConfig's, where the text model is one; of a folder without text_config, Idefics3Config's.
 Json text_defaults(const JsonObject& root) {
@@ -31,7 +31,7 @@ Json text_defaults(const JsonObject& root) {
   return !text || text->string("model_type", kMaxNameBytes, "llama") == "llama" ? defaults : Json::object();
 }
 
-Json vision_defaults() {
+Json smolvlm_vision_defaults() {
   return {{"hidden_size", 1152},       {"intermediate_size", 3072}, {"num_hidden_layers", 12},
           {"num_attention_heads", 16}, {"image_size", 224},         {"patch_size", 32}};
 }
@@ -52,14 +52,14 @@ ResampleFilter read_filter(const JsonObject& object, PixelLibrary library) {
   return *found == ResampleFilter::kLanczos && library == PixelLibrary::kTorchvision ? ResampleFilter::kBicubic : *found;
 }
 
-SmolVlmPixels read_common(const JsonObject& object, PixelLibrary library) {
+SmolVlmPixels smolvlm_read_common(const JsonObject& object, PixelLibrary library) {
   if (!object.boolean("do_resize", true)) unsupported(object, "do_resize", "pictures that are not resized do not fit the vision tower");
   SmolVlmPixels pixels;
   pixels.library = library;
   pixels.tiles.longest_edge_px = read_longest_edge(object, "size", kMostEdgePx, pixels.tiles.longest_edge_px);
   pixels.tiles.side_px = read_longest_edge(object, "max_image_size", kMostTilePx, kDefaultTilePx);
   pixels.filter = read_filter(object, library);
-  pixels.scaling = read_pixel_scaling(object, kScaling);
+  pixels.scaling = read_pixel_scaling(object, kSmolvlmScaling);
   return pixels;
 }
 
@@ -152,11 +152,11 @@ SmolVlmConfig parse_smolvlm_config(const Json& document, const std::string& file
   const Json text = completed_object(root, "text_config", text_defaults(root));
   config.text = parse_decoder_config(JsonObject(text, file, "text_config"), "llama");
   config.text.tie_word_embeddings = config.text.tie_word_embeddings || root.boolean("tie_word_embeddings", false);
-  Json vision = completed_object(root, "vision_config", vision_defaults());
+  Json vision = completed_object(root, "vision_config", smolvlm_vision_defaults());
   vision.erase("model_type");  // "idefics3", "idefics3_vision", "smolvlm_vision": all of them are this tower
   config.vision = parse_vit_config(JsonObject(vision, file, "vision_config"), "siglip_vision_model");
-  config.scale_factor = root.integer("scale_factor", 1, kMostScale, config.scale_factor);
-  config.image_token_id = root.integer("image_token_id", 0, kMaxVocabulary, kDefaultImageToken);
+  config.scale_factor = root.integer("scale_factor", 1, kSmolvlmMostScale, config.scale_factor);
+  config.image_token_id = root.integer("image_token_id", 0, kMaxVocabulary, kSmolvlmDefaultImageToken);
   if (config.image_token_id >= config.text.vocabulary) {
     root.refuse(
         ErrorCode::kDamagedFile, "image_token_id",
@@ -172,13 +172,13 @@ SmolVlmPixels parse_smolvlm_image_processor(const JsonObject& object) {
   if (base.ends_with(kFast)) base.remove_suffix(kFast.size());
   if (base != "SmolVLMImageProcessor" && base != "Idefics3ImageProcessor")
     unsupported(object, "image_processor_type", quoted_name(type) + " is not an image processor of this family");
-  SmolVlmPixels pixels = read_common(object, base == type ? PixelLibrary::kPillow : PixelLibrary::kTorchvision);
+  SmolVlmPixels pixels = smolvlm_read_common(object, base == type ? PixelLibrary::kPillow : PixelLibrary::kTorchvision);
   pixels.tiles.split = object.boolean("do_image_splitting", true);
   return pixels;
 }
 
 SmolVlmPixels parse_smolvlm_video_processor(const JsonObject& object) {
-  SmolVlmPixels pixels = read_common(object, PixelLibrary::kTorchvision);
+  SmolVlmPixels pixels = smolvlm_read_common(object, PixelLibrary::kTorchvision);
   pixels.tiles.split = false;
   const std::optional<JsonObject> sampling = object.optional_object("video_sampling");
   if (sampling && !object.has("size"))
