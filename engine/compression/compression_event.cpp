@@ -77,7 +77,7 @@ Counts merge_layer(KvCache& cache, const SegmentCompressor& compressor, LayerId 
   });
   std::vector<std::int64_t> candidates;
   for (KvHead head{0}; head < shape.kv_heads; ++head) candidates.push_back(compressor.candidates(layer, head).info.tokens);
-  std::vector<SlotRows> before = LayerSlots::last(cache, layer, candidates);
+  std::vector<SlotRows> before = WholeLayer::last(cache, layer, candidates);
   for (std::size_t head = 0; head < heads.size(); ++head) heads[head].rows = std::move(before[head]);
   if (reducer.needs_similarity()) {
     find_nearest(plan, heads);
@@ -110,7 +110,7 @@ Counts merge_layer(KvCache& cache, const SegmentCompressor& compressor, LayerId 
     after.push_back({std::move(slots.keys), std::move(slots.values)});
     counts.push_back(std::move(slots.merged));
   }
-  LayerSlots::write_last(cache, layer, after);
+  WholeLayer::write_last(cache, layer, after);
   return counts;
 }
 

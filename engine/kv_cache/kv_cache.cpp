@@ -156,7 +156,7 @@ class KvCache::Impl {
     if (!sliding_) return;
     LayerId first{0};
     for (LayerId other{0}; other < layer; ++other) first = LayerId(first + shape_.sliding_with[other]);
-    for (LayerId own = first; own < first + shape_.sliding_with[layer]; ++own) LayerSlots::restore(*sliding_, own, *earlier.sliding_);
+    for (LayerId own = first; own < first + shape_.sliding_with[layer]; ++own) WholeLayer::restore(*sliding_, own, *earlier.sliding_);
   }
 
   void evict(CachedHead& h, std::int64_t slot) {
@@ -243,12 +243,12 @@ class KvCache::Impl {
 
   std::vector<SlotRows> last_slots(LayerId layer, std::span<const std::int64_t> counts) {
     const std::span<CachedHead> heads = heads_of(layer);
-    require(std::ssize(counts) == shape_.kv_heads, "LayerSlots::last: one count per kv head");
+    require(std::ssize(counts) == shape_.kv_heads, "WholeLayer::last: one count per kv head");
     SlotRanges ranges;
     std::vector<SlotRows> rows;
     for (std::size_t i = 0; i < heads.size(); ++i) {
       const std::int64_t first = heads[i].slots() - counts[i];
-      require(counts[i] >= 0 && first >= 0, "LayerSlots::last: more slots than the head has");
+      require(counts[i] >= 0 && first >= 0, "WholeLayer::last: more slots than the head has");
       ranges.first.push_back(static_cast<std::int32_t>(first));
       ranges.count.push_back(static_cast<std::int32_t>(counts[i]));
       if (device() != nullptr) continue;
@@ -262,7 +262,7 @@ class KvCache::Impl {
 
   void write_last_slots(LayerId layer, std::span<const SlotRows> rows) {
     const std::span<CachedHead> heads = heads_of(layer);
-    require(std::ssize(rows) == shape_.kv_heads, "LayerSlots::write_last: rows of every kv head");
+    require(std::ssize(rows) == shape_.kv_heads, "WholeLayer::write_last: rows of every kv head");
     std::vector<std::int32_t> first;
     for (std::size_t i = 0; i < heads.size(); ++i) {
       const std::int64_t slot = heads[i].slots() - rows[i].keys.size(0);
@@ -427,17 +427,17 @@ const LayerStates& KvCache::states() const { return impl_->states_; }
 KvCache* KvCache::sliding() { return impl_->sliding_ ? &*impl_->sliding_ : nullptr; }
 const KvCache* KvCache::sliding() const { return impl_->sliding_ ? &*impl_->sliding_ : nullptr; }
 
-void LayerSlots::restore(KvCache& cache, LayerId layer, const KvCache& earlier) {
+void WholeLayer::restore(KvCache& cache, LayerId layer, const KvCache& earlier) {
   require(cache.shape().layers == earlier.shape().layers && cache.shape().kv_heads == earlier.shape().kv_heads,
-          "LayerSlots::restore: another cache's layer");
+          "WholeLayer::restore: another cache's layer");
   cache.impl_->restore(layer, *earlier.impl_);
 }
 
-std::vector<SlotRows> LayerSlots::last(const KvCache& cache, LayerId layer, std::span<const std::int64_t> counts) {
+std::vector<SlotRows> WholeLayer::last(const KvCache& cache, LayerId layer, std::span<const std::int64_t> counts) {
   return cache.impl_->last_slots(layer, counts);
 }
 
-void LayerSlots::write_last(KvCache& cache, LayerId layer, std::span<const SlotRows> rows) { cache.impl_->write_last_slots(layer, rows); }
+void WholeLayer::write_last(KvCache& cache, LayerId layer, std::span<const SlotRows> rows) { cache.impl_->write_last_slots(layer, rows); }
 
 SlotRows StoredSlots::read(const KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t count) {
   return cache.impl_->unbiased_slots(cache.impl_->head(layer, kv_head), count);

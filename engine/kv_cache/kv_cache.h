@@ -258,7 +258,7 @@ class KvCache {
   void reset_peak();
 
  private:
-  friend struct LayerSlots;
+  friend struct WholeLayer;
   friend struct StoredSlots;
   friend struct DeviceSide;
   class Impl;
@@ -266,7 +266,7 @@ class KvCache {
 };
 
 // All heads of a layer at once.
-struct LayerSlots {
+struct WholeLayer {
   // Contiguous copies of K and V of the last counts[kv_head] slots of every head, in slot order, in the cache's dtype, and their
   // replacement by as many rows as given, of any float dtype; one launch for all on a GPU.
   static std::vector<SlotRows> last(const KvCache& cache, LayerId layer, std::span<const std::int64_t> counts);

@@ -64,7 +64,7 @@ double TurnPrefill::first_pass(PrefillHooks hooks) {
   const KvCache before = conversation_.cache.fork();
   const std::int64_t position = conversation_.next_position;
   const at::Tensor embeddings = segment_.hidden.clone();  // layers write into the segment's own
-  hooks.after_layer = [&](std::int64_t layers_done) { LayerSlots::restore(conversation_.cache, LayerId(layers_done - 1), before); };
+  hooks.after_layer = [&](std::int64_t layers_done) { WholeLayer::restore(conversation_.cache, LayerId(layers_done - 1), before); };
   const SegmentPrefill pass = prefill_segment(context_, segment_, conversation_, hooks, LogitRows::kNone);
   conversation_.next_position = position;
   segment_.hidden = embeddings;

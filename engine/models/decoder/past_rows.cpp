@@ -22,7 +22,7 @@ PastKeyValues past_rows(const KvCache& cache, LayerId layer, std::int32_t first_
     own.push_back(cache.shared_entries(layer, head) != nullptr ? 0 : cache.slots(layer, head));
   }
   if (slots == 0) return past;
-  std::vector<SlotRows> rows = LayerSlots::last(cache, layer, own);
+  std::vector<SlotRows> rows = WholeLayer::last(cache, layer, own);
   for (KvHead head{0}; head < kv_heads; ++head) {
     if (past.window.tokens > 0) {
       const std::span<const std::int32_t> original = cache.original(layer, head);

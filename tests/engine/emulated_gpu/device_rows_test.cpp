@@ -58,9 +58,9 @@ TEST_F(DeviceRows, TheLastSlotsAreReadAndWrittenByALaunchEach) {
       Both both = ragged(head_dim, dtype);
       const KvCache cpu_before = both.cpu.fork();
       const KvCache gpu_before = both.gpu.fork();
-      const std::vector<SlotRows> here = LayerSlots::last(both.cpu, LayerId(1), counts);
+      const std::vector<SlotRows> here = WholeLayer::last(both.cpu, LayerId(1), counts);
       std::vector<SlotRows> there;
-      EmulatedGpuCounts cost = cost_of([&] { there = LayerSlots::last(both.gpu, LayerId(1), counts); });
+      EmulatedGpuCounts cost = cost_of([&] { there = WholeLayer::last(both.gpu, LayerId(1), counts); });
       EXPECT_EQ(cost.launches, 1);
       EXPECT_EQ(cost.copies_to_device, 1);
       EXPECT_EQ(cost.waits, 0);
@@ -72,11 +72,11 @@ TEST_F(DeviceRows, TheLastSlotsAreReadAndWrittenByALaunchEach) {
         changed.push_back({here[head].keys.to(at::kFloat) * 1.7, here[head].values.to(at::kFloat) + 0.3});
         changed_there.push_back({changed.back().keys.to(kEmulatedGpu), changed.back().values.to(kEmulatedGpu)});
       }
-      LayerSlots::write_last(both.cpu, LayerId(1), changed);
-      LayerSlots::write_last(both.gpu, LayerId(1), changed_there);
+      WholeLayer::write_last(both.cpu, LayerId(1), changed);
+      WholeLayer::write_last(both.gpu, LayerId(1), changed_there);
       expect_equal_layers(both.cpu, both.gpu, LayerId(1));
       expect_equal_layers(cpu_before, gpu_before, LayerId(1));
-      cost = cost_of([&] { LayerSlots::write_last(both.gpu, LayerId(1), changed_there); });  // blocks are its own now
+      cost = cost_of([&] { WholeLayer::write_last(both.gpu, LayerId(1), changed_there); });  // blocks are its own now
       EXPECT_LE(cost.launches, 5) << "heads put together, rounded, K and V, and moved";
       EXPECT_EQ(cost.copies_to_device, 1);
       EXPECT_EQ(cost.waits, 0);
@@ -104,20 +104,20 @@ TEST_F(DeviceRows, TheOrderOfManySlotsIsMadeThere) {
   for (const auto& [counts, launches] :
        {std::pair(std::vector<std::int64_t>(kHeads, 4900), 3), std::pair(std::vector<std::int64_t>{5000, 4999, 4998, 4997}, 6)}) {
     std::vector<SlotRows> there;
-    EmulatedGpuCounts cost = cost_of([&] { there = LayerSlots::last(gpu, LayerId(1), counts); });
+    EmulatedGpuCounts cost = cost_of([&] { there = WholeLayer::last(gpu, LayerId(1), counts); });
     EXPECT_EQ(cost.launches, launches);
     EXPECT_EQ(cost.copies_to_device, 1);
     EXPECT_LE(cost.bytes_to_device, 1 << 16);
     EXPECT_EQ(cost.waits, 0);
-    std::vector<SlotRows> here = LayerSlots::last(cpu, LayerId(1), counts);
+    std::vector<SlotRows> here = WholeLayer::last(cpu, LayerId(1), counts);
     for (std::size_t head = 0; head < here.size(); ++head) {
       EXPECT_TRUE(at::equal(there[head].keys.to(at::kCPU), here[head].keys)) << head;
       here[head].keys = here[head].keys * 1.7;
       there[head].keys = there[head].keys * 1.7;
     }
-    cost = cost_of([&] { LayerSlots::write_last(gpu, LayerId(1), there); });
+    cost = cost_of([&] { WholeLayer::write_last(gpu, LayerId(1), there); });
     EXPECT_LE(cost.bytes_to_device, 1 << 16);
-    LayerSlots::write_last(cpu, LayerId(1), here);
+    WholeLayer::write_last(cpu, LayerId(1), here);
     expect_equal_layers(cpu, gpu, LayerId(1));
   }
 }
@@ -126,7 +126,7 @@ TEST_F(DeviceRows, NothingIsReadOrWrittenWhereNoHeadIsAsked) {
   Both both = ragged(16, at::kFloat);
   const std::vector<std::int64_t> none(kHeads, 0);
   const EmulatedGpuCounts cost =
-      cost_of([&] { LayerSlots::write_last(both.gpu, LayerId(1), LayerSlots::last(both.gpu, LayerId(1), none)); });
+      cost_of([&] { WholeLayer::write_last(both.gpu, LayerId(1), WholeLayer::last(both.gpu, LayerId(1), none)); });
   EXPECT_EQ(cost.copies_to_device + cost.waits, 0);
   expect_equal_layers(both.cpu, both.gpu, LayerId(1));
 }

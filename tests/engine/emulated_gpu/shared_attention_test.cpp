@@ -152,8 +152,8 @@ TEST_F(SharedSlotsOnEmulatedGpu, AreThoseOfARestoredLayer) {
   mask_first(forks, 90);
   expect_equal(caches, query());
   expect_equal(forks, query());
-  LayerSlots::restore(caches.cpu, kLayer, forks.cpu);
-  LayerSlots::restore(caches.gpu, kLayer, forks.gpu);
+  WholeLayer::restore(caches.cpu, kLayer, forks.cpu);
+  WholeLayer::restore(caches.gpu, kLayer, forks.gpu);
   expect_equal(caches, query());
 }
 

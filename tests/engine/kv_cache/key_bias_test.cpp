@@ -150,10 +150,10 @@ TEST(KeyBias, IsTakenFromMergedKeysToo) {
   cache.append(LayerId(0), with_bias(keys, *shape.key_bias, positions), keys, counted(0, 70), positions);
   const KvCache before = cache.fork();
   const std::vector<std::int64_t> counts(kBiasedHeads, 70);
-  std::vector<SlotRows> rows = LayerSlots::last(cache, LayerId(0), counts);
+  std::vector<SlotRows> rows = WholeLayer::last(cache, LayerId(0), counts);
   const at::Tensor mean = (rows[0].keys[3] + rows[0].keys[4]) / 2.0;
   rows[0].keys[3].copy_(mean);
-  LayerSlots::write_last(cache, LayerId(0), rows);
+  WholeLayer::write_last(cache, LayerId(0), rows);
   const at::Tensor read = cache.gather_keys(LayerId(0), KvHead(0));
   EXPECT_LT((read[3] - mean).abs().max().item<double>(), 0.02);
   const at::Tensor others = before.gather_keys(LayerId(0), KvHead(0));

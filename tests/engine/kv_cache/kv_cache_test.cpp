@@ -135,11 +135,11 @@ TEST(KvCache, ALayerIsPutBackToWhatAnEarlierForkHolds) {
     LayerPlan plan;
     plan.kept = {{5}, {}, {1, 69}};
     cache.compact_all(LayerId(0), plan);  // as a window forgets
-    LayerSlots::restore(cache, LayerId(0), earlier);
+    WholeLayer::restore(cache, LayerId(0), earlier);
     EXPECT_EQ(cache.bytes_in_use(LayerId(0)), 3 * 70 * 32);
     EXPECT_EQ(cache.bytes_in_use(LayerId(1)), 3 * 370 * 32) << "the other layer is not concerned";
     EXPECT_EQ(cache.bytes_allocated(), (3 * 2 + 3 * 6) * 64 * 32);
-    LayerSlots::restore(cache, LayerId(1), earlier);
+    WholeLayer::restore(cache, LayerId(1), earlier);
     EXPECT_EQ(cache.bytes_allocated(), before);
     for (LayerId layer{0}; layer < 2; ++layer) {
       for (KvHead head{0}; head < 3; ++head) {
@@ -151,7 +151,7 @@ TEST(KvCache, ALayerIsPutBackToWhatAnEarlierForkHolds) {
     append(cache, LayerId(0), 70, 10);
     EXPECT_EQ(earlier.slots(LayerId(0), KvHead(0)), 70);
     EXPECT_EQ(first_column(earlier.gather_keys(LayerId(0), KvHead(1))).back(), 169.0F);
-    LayerSlots::restore(cache, LayerId(0), earlier);
+    WholeLayer::restore(cache, LayerId(0), earlier);
   }
   EXPECT_EQ(probe.live_bytes(), before);
 }

@@ -59,11 +59,11 @@ TEST(LayerStates, OfALayerAreRestoredWithItsSlots) {
   const KvCache before = cache.fork();
   cache.states().to_write(LayerId(0), 0).memory.fill_(2.0);
   cache.states().to_write(LayerId(1), 0).memory.fill_(2.0);
-  LayerSlots::restore(cache, LayerId(1), before);
+  WholeLayer::restore(cache, LayerId(1), before);
   EXPECT_EQ(first_number(cache, LayerId(0), 0), 2.0F);
   EXPECT_EQ(first_number(cache, LayerId(1), 0), 1.0F);
   const KvCache nothing(shape_with_states());
-  LayerSlots::restore(cache, LayerId(0), nothing);
+  WholeLayer::restore(cache, LayerId(0), nothing);
   EXPECT_EQ(cache.states().state(LayerId(0), 0), nullptr);
   EXPECT_EQ(cache.states().to_write(LayerId(0), 0).memory.sum().item<float>(), 0.0F);
 }

@@ -76,11 +76,11 @@ TEST(SlidingSlots, OfALayerAreRestoredWithIt) {
   const KvCache before = cache.fork();
   for (LayerId layer{0}; layer < 3; ++layer) append_beside(cache, layer, 2);
   const auto slots = [&](std::int64_t layer) { return cache.sliding()->slots(LayerId(layer), KvHead(0)); };
-  LayerSlots::restore(cache, LayerId(1), before);
+  WholeLayer::restore(cache, LayerId(1), before);
   EXPECT_EQ(slots(0), 2);
   EXPECT_EQ(slots(1), 1);
   EXPECT_EQ(slots(2), 1);
-  LayerSlots::restore(cache, LayerId(0), before);
+  WholeLayer::restore(cache, LayerId(0), before);
   EXPECT_EQ(slots(0), 1);
 }
 

@@ -199,7 +199,7 @@ TEST(Gemma4Sliding, ALayerIsRestoredWithWhatLiesBeside) {
   KvCache other = cache.fork();
   const at::Tensor once = next(other);
   next(cache);
-  for (LayerId layer{0}; layer < text.layers(); ++layer) LayerSlots::restore(cache, layer, before);
+  for (LayerId layer{0}; layer < text.layers(); ++layer) WholeLayer::restore(cache, layer, before);
   EXPECT_EQ(cache.sliding()->original(LayerId(0), KvHead(0)).back(), 34);
   EXPECT_TRUE(at::equal(next(cache), once));
   const std::array<const KvCache*, 2> both = {&before, &cache};

@@ -103,7 +103,7 @@ TEST_P(Qwen35, ALayerThatIsRestoredIsReadAgain) {
   read(ids.slice(0, 0, 9), cache);
   const KvCache before = cache.fork();
   const at::Tensor once = read(ids.slice(0, 9), cache);
-  for (LayerId layer{0}; layer < text().layers(); ++layer) LayerSlots::restore(cache, layer, before);
+  for (LayerId layer{0}; layer < text().layers(); ++layer) WholeLayer::restore(cache, layer, before);
   EXPECT_TRUE(at::equal(read(ids.slice(0, 9), cache), once));
 }
 
