@@ -1,7 +1,7 @@
 // Decode attention over a layer of a cache in GPU memory, with shared slots or without: one launch, or two if heads are long enough to be
 // split.
 //
-// Called by device steps (engine/models/device_step.h). Needs the CUDA plug-in to be open. Engine thread. Errors: kDeviceFailed.
+// Called by device steps (engine/models/decoder/device_step.h). Needs the CUDA plug-in to be open. Engine thread. Errors: kDeviceFailed.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ struct MemoryNeed {
 
 // weightBytes: of all files that are loaded, the vision encoder's too.
 MemoryNeed memoryNeed(qint64 weightBytes, qint64 kvBytesPerToken, qint64 tokens);
-// For a conversation of the usual length (engine/models/told_cache.h), by which the engine chooses a device, too.
+// For a conversation of the usual length (engine/models/config/told_cache.h), by which the engine chooses a device, too.
 MemoryNeed memoryNeed(const ModelSummary& model);
 
 // The memory that a model can be in.

@@ -5,7 +5,7 @@
 // (ModelTraits::joined_frames); one that begins before the first frame stands behind that too, because what families write before a frame
 // leads straight to it. So does every line before what a family writes behind the last frame (a newline embedding). Its words are attached
 // as the frames are, so methods compress them with the video; they belong to no frame, so pins of frames do not hold them. Their positions
-// are text's; with three axes the frames behind a line are a block of their own (models/qwen2_vl/time_positions.h). Engine thread only.
+// are text's; with three axes the frames behind a line are a block of their own (models/vision/time_positions.h). Engine thread only.
 #pragma once
 
 #include <cstdint>
