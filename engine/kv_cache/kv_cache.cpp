@@ -222,7 +222,7 @@ class KvCache::Impl {
     rows_.write_stored(h, first_slot, rows);
   }
 
-  // What a reader of the head's first `count` slots (all if negative) gets.
+  // Before the head's first `count` slots (all if negative) are read. Returns their number.
   std::int64_t begin_gather(const CachedHead& h, std::int64_t count) {
     carry_out_changes();
     require(count <= h.slots(), "KvCache::gather: more slots than the head has");

@@ -239,7 +239,7 @@ class KvCache {
   // Shares all blocks with the copy; either side copies a block before writing to it.
   KvCache fork() const;
 
-  // What layers without slots keep.
+  // The states of layers without slots.
   LayerStates& states();
   const LayerStates& states() const;
 

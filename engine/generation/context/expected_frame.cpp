@@ -24,7 +24,7 @@ double product_speed(at::ScalarType type) {
   return static_cast<double>(kRows * kSide * kSide) / std::max(ms, 1e-3);
 }
 
-// Of 14 x 14 pixels, as most encoders have them, in a frame of a usual shape.
+// Counts patches of 14 x 14 pixels, as most encoders have them, in a frame of a usual shape.
 double patches_of_a_frame(const VisionLanguageModel& model) {
   constexpr double kNumbersOfPatch = 3 * 14 * 14;
   const std::int64_t frames = model.info().traits.joined_frames;

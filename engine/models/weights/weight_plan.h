@@ -39,7 +39,7 @@ struct WeightPlan {
   // On the CPU: if the arithmetic is fp32 and matrices are held in fewer bits, the KV cache defaults to 16 bits (KvStorage::kHalf), as on
   // CPUs that compute such models in 16 bits.
   bool narrow_cache = false;
-  // Of the large matrices of vision encoders and projectors; null: `packing` is for them, too.
+  // Packs the large matrices of vision encoders and projectors; null: `packing` does.
   std::shared_ptr<const MatrixPacking> vision_packing{};
 };
 
