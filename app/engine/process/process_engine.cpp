@@ -33,7 +33,11 @@ void removeUnfinished(const RequestBody& body) {
   if (const auto* turn = std::get_if<ExportTurn>(&body)) remove_unfinished(turn->path);
 }
 
-std::vector<std::uint8_t> encodedInfo(const ModelInfo& info) { return encoded(Event{0, ModelLoaded{info}}); }
+// Identifies the model: what it has measured of this machine may be another in the next process.
+std::vector<std::uint8_t> encodedInfo(ModelInfo info) {
+  info.frame_ms = 0.0;
+  return encoded(Event{0, ModelLoaded{std::move(info)}});
+}
 
 }  // namespace
 

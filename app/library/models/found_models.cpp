@@ -56,7 +56,7 @@ class Search {
     walk(manifests, 0);
   }
 
-  // Of each repository what its branches and tags are at ("main" first, the others with their names), else the newest.
+  // Finds what the branches and tags of each repository are at ("main" first, the others with their names), else the newest.
   void hub(const QString& path) {
     for (const QFileInfo& repository : entries(path)) {
       if (!repository.isDir() || hubRepositoryOf(name(repository)).isEmpty()) continue;

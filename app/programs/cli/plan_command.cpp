@@ -31,7 +31,7 @@ std::int64_t document_tokens(const Planned& planned, const std::vector<MediaSamp
   return std::min(tokens, planned.tokens.visual);
 }
 
-// Of a question with media whose wait is known.
+// Empty for a question without media, or whose wait is not known.
 std::string wait_parts(const Planned& planned) {
   if (planned.expected_encoder_ms <= 0.0) return {};
   const double decoder = planned.expected_ms - planned.expected_reading_ms - planned.expected_encoder_ms;
