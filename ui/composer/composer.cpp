@@ -12,6 +12,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
 
 #include "app/words/display_text.h"
 #include "app/words/error_text.h"
@@ -179,7 +180,10 @@ void Composer::setDraft(const app::Draft& draft) {
   updateSend();
 }
 
-void Composer::clear() { setDraft({}); }
+void Composer::clear() {
+  m_withDefaultFrames.clear();
+  setDraft({});
+}
 
 void Composer::setBusy(bool busy) {
   m_busy = busy;
@@ -298,6 +302,16 @@ void Composer::addMime(const QMimeData& mime) {
   }
 }
 
+void Composer::setDefaultFrames(int frames) {
+  const int before = std::exchange(m_defaultFrames, frames);
+  for (int i = 0; i < m_tray->count(); ++i) {
+    const AttachmentCard* card = m_tray->card(i);
+    const app::Attachment& attachment = card->attachment();
+    if (card->frameCount() == nullptr || attachment.plan.frame_count != before || !m_withDefaultFrames.contains(attachment.path)) continue;
+    card->frameCount()->setValue(frames);
+  }
+}
+
 void Composer::addFile(const QByteArray& path) {
   const QString name = QFile::decodeName(path);
   if (name.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive)) {
@@ -311,6 +325,7 @@ void Composer::addFile(const QByteArray& path) {
   app::Attachment attachment;
   attachment.path = path;
   attachment.plan.frame_count = m_defaultFrames;
+  m_withDefaultFrames.insert(path);
   const QString refused = m_tray->add(attachment);
   if (!refused.isEmpty()) showNotice(refused);
   m_prompt->setFocus();

@@ -6,6 +6,7 @@
 
 #include <QFrame>
 #include <QHash>
+#include <QSet>
 #include <QTimer>
 
 #include "engine/api/engine.h"
@@ -43,7 +44,8 @@ class Composer : public QFrame {
   // Why nothing can be sent now ("No model is loaded"); empty: sending is possible. Queue: what is sent is told by queueRequested().
   enum class WhileBlocked : int { kRefuse = 1, kQueue = 2 };
   void setBlocked(const QString& reason, WhileBlocked what = WhileBlocked::kRefuse);
-  void setDefaultFrames(int frames) { m_defaultFrames = frames; }
+  // Videos begin with so many; those that began with the default of before, and still have it, get this one.
+  void setDefaultFrames(int frames);
   void showNotice(const QString& text);
   // Shows an earlier question to be written anew, and says so until it is sent, left with Esc, or replaced by setDraft().
   void editQuestion(const app::Draft& question);
@@ -113,6 +115,7 @@ class Composer : public QFrame {
   bool m_editing = false;
   Comparing m_comparing = Comparing::kNo;
   int m_defaultFrames = 64;
+  QSet<QByteArray> m_withDefaultFrames;  // files, since the box was empty
 };
 
 }  // namespace winnow::ui

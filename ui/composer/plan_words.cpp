@@ -137,7 +137,10 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   if (textAlone && planned.fits_context) parts << contextText(context - planned.tokens.generated, planned.context_tokens);
   if (const QString documents = documentsText(subject.attachments); !documents.isEmpty()) parts << documents;
   parts << cacheText(planned) << fitText(planned, view.fit, context);
-  const double wait = planned.expected_ms > 0.0 ? planned.expected_ms : frames * subject.frameMs;
+  // A guess is of the encoder alone, which is most of a long wait and little of a short one.
+  constexpr double kLongWaitMs = 5000.0;
+  const double guessed = frames * subject.frameMs;
+  const double wait = planned.expected_ms > 0.0 ? planned.expected_ms : guessed >= kLongWaitMs ? guessed : 0.0;
   if (wait > 0.0) parts << PlanWords::tr("about %1").arg(app::formatMilliseconds(wait));
   if (textAlone && planned.expected_ms > 0.0 && planned.expected_per_token_ms > 0.0)
     parts << PlanWords::tr("%1 tokens/s").arg(app::formatCount(1000.0 / planned.expected_per_token_ms));

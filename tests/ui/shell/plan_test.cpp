@@ -69,6 +69,8 @@ TEST(PlanWords, TheWaitForAVideoIsSaidBeforeAnyWasMeasured) {
   const ui::PlanView view = ui::describePlan(planned, subject);
   EXPECT_TRUE(view.text.endsWith(QStringLiteral(" · about 60.0 s"))) << view.text.toStdString();
   EXPECT_TRUE(view.detail.contains(QStringLiteral("Each frame takes about 5.0 s"))) << view.detail.toStdString();
+  subject.frameMs = 2.0;
+  EXPECT_FALSE(ui::describePlan(planned, subject).text.contains(QStringLiteral("about"))) << "the rest of a short wait is not known";
 }
 
 TEST(PlanWords, AVideoBeginsWithTheFramesOfAMinute) {
@@ -217,8 +219,12 @@ TEST_F(PlanInWindow, AVideoBeginsWithWhatTheLoadedModelReadsInAMinute) {
     std::get<ModelLoaded>(std::get<Say>(script.back().action).body).info.frame_ms = 5000.0;
     return script;
   };
+  attach(64);
+  EXPECT_EQ(composer()->tray()->card(0)->attachment().plan.frame_count, 64);
   session().model.load(QStringLiteral("/models/slow"));
   ASSERT_TRUE(waitUntil([this] { return session().model.info().frame_ms > 0.0; }));
+  EXPECT_EQ(composer()->tray()->card(0)->attachment().plan.frame_count, 12) << "it was attached while the model loaded";
+  composer()->clear();
   attach(64);
   EXPECT_EQ(composer()->tray()->card(0)->attachment().plan.frame_count, 12);
   composer()->clear();
