@@ -1,16 +1,15 @@
 // Element types of device memory and their conversion to fp32 and back. Used by the kernels of this folder.
 #pragma once
 
+#ifdef __CUDACC__
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#endif
 
 #include <cstdint>
 #include <type_traits>
 
 #include "kernels/api/element_type.h"
-
-#ifdef __CUDACC__
-#endif
 
 namespace winnow::kernels::cuda {
 
