@@ -3,10 +3,9 @@
 // Used by every view that names what is attached or counts its tokens. Plain functions; UI thread only (translations).
 #pragma once
 
-#include <vector>
-
 #include <QList>
 #include <QString>
+#include <vector>
 
 #include "app/chats/chat/conversation.h"
 #include "engine/media/frame_source.h"

@@ -1,11 +1,10 @@
 #include "app/chats/settings/app_folders.h"
 
-#include <filesystem>
-#include <system_error>
-
 #include <QDir>
 #include <QFile>
 #include <QStandardPaths>
+#include <filesystem>
+#include <system_error>
 
 #include "app/ground/process/path_variable.h"
 

@@ -1,14 +1,13 @@
 #include "app/engine/remote/key_ring.h"
 
+#include <qt6keychain/keychain.h>
+#include <QEventLoop>
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <future>
 #include <optional>
 #include <utility>
-
-#include <qt6keychain/keychain.h>
-#include <QEventLoop>
 
 #include "app/ground/threads/interrupt_notifier.h"
 #include "engine/base/error.h"

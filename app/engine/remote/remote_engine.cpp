@@ -6,11 +6,10 @@
 #include <cstdlib>
 #include <functional>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
-
-#include <nlohmann/json.hpp>
 
 #include "app/engine/remote/answer_stream.h"
 #include "app/engine/remote/sent_media.h"

@@ -1,12 +1,11 @@
 #include "app/library/downloads/download_queue.h"
 
-#include <algorithm>
-#include <optional>
-#include <utility>
-
 #include <QDir>
 #include <QFile>
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "app/ground/process/own_folder.h"
 #include "engine/base/json_document.h"

@@ -1,9 +1,8 @@
 #include "app/library/downloads/package_download.h"
 
-#include <utility>
-
 #include <QDir>
 #include <QFile>
+#include <utility>
 
 #include "app/library/downloads/model_folder.h"
 #include "app/library/downloads/wheel_member.h"

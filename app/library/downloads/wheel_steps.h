@@ -6,12 +6,11 @@
 // it up again would not help. Base of PackageFetch and app/library/gpu's GpuLibraryFetch. Errors and threads: download_steps.h.
 #pragma once
 
-#include <memory>
-#include <optional>
-
 #include <QByteArray>
 #include <QString>
 #include <QUrl>
+#include <memory>
+#include <optional>
 
 #include "app/library/downloads/download_source.h"
 #include "app/library/downloads/download_steps.h"

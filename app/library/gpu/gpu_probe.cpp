@@ -1,8 +1,7 @@
 #include "app/library/gpu/gpu_probe.h"
 
-#include <utility>
-
 #include <QProcess>
+#include <utility>
 
 namespace winnow::app {
 namespace {

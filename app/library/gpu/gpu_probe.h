@@ -6,15 +6,14 @@
 // Threads: the UI thread, which never waits.
 #pragma once
 
-#include <chrono>
-#include <optional>
-
 #include <QByteArray>
 #include <QObject>
 #include <QProcess>
 #include <QString>
 #include <QStringList>
 #include <QTimer>
+#include <chrono>
+#include <optional>
 
 #include "app/library/gpu/gpu_libraries.h"
 

@@ -5,10 +5,9 @@
 // disk. No errors. Threads: any.
 #pragma once
 
-#include <optional>
-
 #include <QByteArray>
 #include <QString>
+#include <optional>
 
 namespace winnow::app {
 

@@ -1,9 +1,8 @@
 #include "app/media/files/document_text.h"
 
+#include <QString>
 #include <algorithm>
 #include <span>
-
-#include <QString>
 
 #include "app/media/files/encoding_guess.h"
 #include "engine/base/error.h"

@@ -4,11 +4,10 @@
 // into a sentence and an exit status. The options belong to what is returned, shared because it is copied.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <string>
-
-#include <CLI/CLI.hpp>
 
 #include "app/programs/cli/exit_status.h"
 #include "app/programs/cli/turn_options.h"

@@ -1,8 +1,7 @@
 #include "app/programs/cli/media_options.h"
 
-#include <filesystem>
-
 #include <CLI/CLI.hpp>
+#include <filesystem>
 
 #include "app/media/files/subtitles.h"
 #include "app/media/files/text_encoding.h"

@@ -266,12 +266,12 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
     way.fits_memory = planned.free_bytes == 0 || needed <= planned.free_bytes;
     TurnWork work = segment.work;
     work.prefill_passes = two_passes ? 2 : 1;
-    const FirstWait wait = context.model.speed.first_wait(work).value_or(FirstWait());
-    planned.expected_reading_ms = wait.reading_ms;
-    planned.expected_encoder_ms = wait.encoder_ms;
-    way.expected_ms = wait.total_ms();
+    way.expected_ms = context.model.speed.first_wait(work).value_or(FirstWait()).total_ms();
     return way;
   };
+  const FirstWait of_media = context.model.speed.first_wait(segment.work).value_or(FirstWait());  // however often the prompt is read
+  planned.expected_reading_ms = of_media.reading_ms;
+  planned.expected_encoder_ms = of_media.encoder_ms;
   const PlannedPrefill asked_for = reads_twice ? way(*twice, true) : way(once, false);
   planned.peak_bytes = asked_for.peak_bytes;
   planned.fits_memory = asked_for.fits_memory;
