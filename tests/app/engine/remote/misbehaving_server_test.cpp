@@ -20,7 +20,8 @@ using test::FakeAnswer;
 using test::FakeModelServer;
 using winnow::testing::EventRecorder;
 
-constexpr ServerPatience kShort{1000, 1000, 400};
+constexpr ServerPatience kShort{1000, 1000, 400};        // of who waits for it to end
+constexpr ServerPatience kLong{60'000, 60'000, 60'000};  // where something else ends it first, on a busy machine too
 
 Turn question() {
   Turn turn;
@@ -28,15 +29,15 @@ Turn question() {
   return turn;
 }
 
-RemoteEngine engineAt(const std::string& url) {
+RemoteEngine engineAt(const std::string& url, const ServerPatience& patience = kLong) {
   ServerTraits traits;
   traits.model = "small";
-  return RemoteEngine(std::make_unique<ServerConnection>(ServerAddress{url, "small"}, "", kShort), traits, nullptr);
+  return RemoteEngine(std::make_unique<ServerConnection>(ServerAddress{url, "small"}, "", patience), traits, nullptr);
 }
 
-EventRecorder asked(const std::string& url) {
+EventRecorder asked(const std::string& url, const ServerPatience& patience = kLong) {
   EventRecorder events;
-  engineAt(url).handle({1, question()}, events, {});
+  engineAt(url, patience).handle({1, question()}, events, {});
   return events;
 }
 
@@ -122,7 +123,7 @@ TEST(MisbehavingServer, EveryFaultIsNamedAndWhatWasWrittenIsKept) {
     SCOPED_TRACE(fault.name);
     FakeModelServer server;
     server.answer("/v1/chat/completions", fault.answer);
-    const EventRecorder events = asked(server.url());
+    const EventRecorder events = asked(server.url(), fault.code == ErrorCode::kServerUnreachable ? kShort : kLong);
     ASSERT_FALSE(events.events.empty());
     const auto* failed = std::get_if<Failed>(&events.events.back().body);
     ASSERT_NE(failed, nullptr) << "it did not fail";
@@ -213,7 +214,7 @@ TEST(MisbehavingServer, AnAnswerThatCameCompressedIsReadAndItsFaultsToo) {
 TEST(MisbehavingServer, AStreamThatOnlyDripsIsGivenUp) {
   FakeModelServer server;
   server.answer("/v1/chat/completions", {.pieces = {kHalf, ": ping\n\n"}, .end = FakeAnswer::End::kDrip});
-  const EventRecorder events = asked(server.url());
+  const EventRecorder events = asked(server.url(), kShort);
   ASSERT_TRUE(events.last<Failed>().has_value());
   EXPECT_EQ(events.last<Failed>()->error.code, ErrorCode::kServerUnreachable);
   EXPECT_NE(events.last<Failed>()->error.reason.find("no word came"), std::string::npos) << events.last<Failed>()->error.reason;

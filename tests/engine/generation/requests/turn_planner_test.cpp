@@ -393,7 +393,9 @@ TEST_F(Plans, SpeedsOutliveTheEngine) {
     engine_ = make_engine(&opener_, &memory);
     SetUp();
     EXPECT_GT(info_.frame_ms, 0.0) << "guessed from the size of the encoder";
-    if (!first) EXPECT_EQ(info_.frame_ms, memory.kept.begin()->second.ms_per_frame);
+    if (!first) {
+      EXPECT_EQ(info_.frame_ms, memory.kept.begin()->second.ms_per_frame);
+    }
     const Planned planned = plan(turn);
     EXPECT_EQ(planned.expected_ms > 0.0, !first);
     EXPECT_EQ(planned.expected_ms, first ? 0.0 : expected);
