@@ -35,6 +35,9 @@ struct FramePlan {
   double from_s = 0.0;
   double to_s = -1.0;  // negative: end of the file
   int max_frames = 1024;
+  // An answer that does not wait for all frames takes at least so many of them, in whole sets of set_frames and in coarse_order(). 0: all.
+  int taken = 0;
+  int set_frames = 1;
 
   friend bool operator==(const FramePlan&, const FramePlan&) = default;
 };
@@ -75,6 +78,8 @@ class FrameSource {
   virtual double duration_s() const = 0;
   // Frames that the plan selects; 1 for an image, 0 for a document.
   virtual int frame_count() const = 0;
+  // All frames of a video's plan, of which FramePlan::taken may take a part.
+  virtual int planned_frames() const { return frame_count(); }
   // When the frames are that read() will deliver, as the plan asks for them (SampledFrame::asked_s).
   virtual std::vector<double> asked_times_s() const {
     std::vector<double> times;

@@ -42,6 +42,8 @@ struct Progress {
   Phase phase = Phase::kLoadWeights;
   std::uint64_t done = 0;
   std::uint64_t total = 0;  // 0: unknown
+  // The frames done (kEncodeFrames) cover the whole video, and FramePlan::taken of as many needs no more.
+  bool part_will_do = false;
 };
 
 struct ModelLoaded {
@@ -75,6 +77,7 @@ struct MediaSampled {
   std::vector<double> told_s{};
   std::string encoding{};          // of a document or of subtitles: as requested
   MediaDetail detail{};            // as requested
+  int planned_frames = 0;          // of a video of which FramePlan::taken takes a part: all of its plan; 0: these are all
   std::int64_t visual_tokens = 0;  // of an image or a video, words among them included, before any are dropped; 0: not known yet
 };
 

@@ -18,6 +18,8 @@ constexpr void visit_fields(F& f, auto&& visit) {
   visit("from_s", f.from_s);
   visit("to_s", f.to_s);
   visit("max_frames", f.max_frames);
+  visit("taken", f.taken);
+  visit("set_frames", f.set_frames);
 }
 
 WINNOW_FIELDS(MediaDetail, level, tokens)
@@ -74,7 +76,7 @@ WINNOW_FIELDS(Detokenize, tokens)
 // Events.
 
 WINNOW_FIELDS(Error, code, subject, reason)
-WINNOW_FIELDS(Progress, phase, done, total)
+WINNOW_FIELDS(Progress, phase, done, total, part_will_do)
 WINNOW_FIELDS(ModelTraits, position_axes, joined_frames, sees, reads_videos, window, judges_patches, arithmetic_bits, kv_bits,
               reads_narrow_cache, measured)
 WINNOW_FIELDS(DetailChoices, kind, low, medium, high, token_px)
@@ -85,7 +87,7 @@ WINNOW_FIELDS(ModelInfo, folder, projector, name, family, device, dtype, device_
 WINNOW_FIELDS(ModelLoaded, info)
 WINNOW_FIELDS(ModelUnloaded)
 WINNOW_FIELDS(MediaSampled, path, kind, duration_s, asked_s, actual_s, plan, frames_per_position, endless, tokens, all_tokens, most_tokens,
-              subtitles, lines, picture, notices, told_s, encoding, detail, visual_tokens)
+              subtitles, lines, picture, notices, told_s, encoding, detail, planned_frames, visual_tokens)
 WINNOW_FIELDS(TextDelta, text, kind)
 WINNOW_FIELDS(TokenOrigin, modality, media, frame, row, column)
 WINNOW_FIELDS(RetainedMass, retention, mass)

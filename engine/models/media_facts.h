@@ -23,6 +23,8 @@ struct MediaFacts {
   std::vector<double> times_s = {};
   std::int64_t frames_before = 0;  // frames of the same source that were read earlier
   std::int64_t most_tokens = 0;    // of a picture, or of a frame (of joined ones together), if the family can; 0: as the model's files say
+  // All frames of a video's plan, of which these may be a part (FramePlan::taken). 0: these.
+  std::int64_t planned_frames = 0;
 };
 
 // The size of its picture, height first.

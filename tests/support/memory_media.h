@@ -3,11 +3,13 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/media/coarse_order.h"
 #include "engine/media/frame_source.h"
 
 namespace winnow::testing {
@@ -22,7 +24,7 @@ inline RgbImage patterned_picture(int width_px, int height_px, int number) {
 
 class MemoryMediaOpener : public MediaOpener {
  public:
-  // One picture: an image. Several: a video of that many seconds whose plan takes every picture.
+  // One picture: an image. Several: a video of that many seconds whose plan takes every picture, or a part (FramePlan::taken).
   void add(const std::string& path, std::vector<RgbImage> pictures) { files_[path] = std::move(pictures); }
 
   void add_text(const std::string& path, std::string text) { texts_[path] = std::move(text); }
@@ -52,17 +54,27 @@ class MemoryMediaOpener : public MediaOpener {
   }
 
   int pictures_read = 0;
+  std::vector<int> order;             // of all pictures read: their numbers in the file
   std::function<void()> before_read;  // may interrupt
 
  private:
   class Source : public FrameSource {
    public:
     Source(MemoryMediaOpener& owner, MediaRequest request, const std::vector<RgbImage>& pictures)
-        : owner_(owner), request_(std::move(request)), pictures_(pictures) {}
+        : owner_(owner), request_(std::move(request)), planned_(static_cast<int>(pictures.size())) {
+      numbers_ = taken_frames(planned_, request_.plan.taken, request_.plan.set_frames);
+      pictures_ = of_frames(std::span<const RgbImage>(pictures), numbers_);
+    }
     MediaKind kind() const override { return request_.kind; }
     PictureSize picture_size() const override { return {pictures_.front().width_px, pictures_.front().height_px}; }
-    double duration_s() const override { return request_.kind == MediaKind::kVideo ? static_cast<double>(pictures_.size()) : 0.0; }
+    double duration_s() const override { return request_.kind == MediaKind::kVideo ? planned_ : 0.0; }
     int frame_count() const override { return static_cast<int>(pictures_.size()); }
+    int planned_frames() const override { return planned_; }
+    std::vector<double> asked_times_s() const override {
+      std::vector<double> times;
+      for (const int number : numbers_) times.push_back(number + 0.5);
+      return times;
+    }
     std::string content_hash() const override { return "memory:" + request_.path; }
     std::vector<double> shown_times_s() const override {
       const auto found = owner_.shown_.find(request_.path);
@@ -83,8 +95,10 @@ class MemoryMediaOpener : public MediaOpener {
       std::vector<SampledFrame> frames;
       for (int i = first; i < first + count; ++i) {
         interrupt.throw_if_requested();
-        frames.push_back({i + 0.5, static_cast<double>(i), pictures_[static_cast<std::size_t>(i)]});
+        const int number = numbers_[static_cast<std::size_t>(i)];
+        frames.push_back({number + 0.5, static_cast<double>(number), pictures_[static_cast<std::size_t>(i)]});
         ++owner_.pictures_read;
+        owner_.order.push_back(number);
       }
       return frames;
     }
@@ -92,6 +106,8 @@ class MemoryMediaOpener : public MediaOpener {
    private:
     MemoryMediaOpener& owner_;
     MediaRequest request_;
+    int planned_;
+    std::vector<int> numbers_;  // of its pictures in the file
     std::vector<RgbImage> pictures_;
     bool was_read_ = false;
   };

@@ -174,6 +174,8 @@ void ScriptedEngine::handle(const Request& request, EventSink& sink, const Inter
 void ScriptedEngine::prepare_media(RequestId id, const Prepare& prepare, EventSink& sink, const InterruptToken& interrupt) {
   if (log_) log_->addPrepare(prepare);
   sink.on_event({id, Progress{Phase::kDecodeMedia, 1, 4}});
+  if (const int frames = log_ ? log_->encodedFrames() : 0; frames > 0)
+    sink.on_event({id, Progress{Phase::kEncodeFrames, static_cast<std::uint64_t>(frames), 64, true}});
   while (log_ && log_->holdsPreparations() && !interrupt.requested()) {
     if (log_->takeRestart()) sink.on_event({id, Progress{Phase::kLoadWeights, 0, 0}});
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -58,6 +58,9 @@ class ScriptedEngineLog {
   // One that is held ends and starts again, as an engine's process does.
   void restartPreparation() { restart_preparation_ = true; }
   bool takeRestart() { return restart_preparation_.exchange(false); }
+  // What a preparation tells of its frames, if it encodes them in coarse order; 0: it does not.
+  void setEncodedFrames(int frames) { encoded_frames_ = frames; }
+  int encodedFrames() const { return encoded_frames_; }
   // Clips of a watch are among the requests; they end at once unless they are held, and badly if a fault is set.
   void holdWatches(bool hold) { hold_watches_ = hold; }
   bool holdsWatches() const { return hold_watches_; }
@@ -79,6 +82,7 @@ class ScriptedEngineLog {
   Description watch_description_;
   std::atomic<bool> hold_preparations_{false};
   std::atomic<bool> restart_preparation_{false};
+  std::atomic<int> encoded_frames_{0};
   std::atomic<bool> hold_watches_{false};
 };
 

@@ -89,10 +89,16 @@ void addThought(const MessageRows& message, const QRectF& rect, std::vector<Acti
   areas.push_back({Action::kAnswerNow, QRectF(left, rect.top(), labelWidth(now), rect.height()), now, 0, false, {}});
 }
 
-void addStop(const QRectF& rect, std::vector<ActionArea>& areas) {
+void addStop(const MessageContent& content, const QRectF& rect, std::vector<ActionArea>& areas) {
   const QString label = ActionWords::tr("Stop");
   const qreal width = glyphAndLabelWidth(label);
-  areas.push_back({Action::kStop, QRectF(rect.right() - width, rect.top(), width, phaseLineHeight()), label, 0, true, label});
+  const QRectF stop(rect.right() - width, rect.top(), width, phaseLineHeight());
+  areas.push_back({Action::kStop, stop, label, 0, true, label});
+  if (content.framesThere == 0) return;
+  const QString part = ActionWords::tr("Answer from these %Ln frame(s)", nullptr, content.framesThere);
+  const qreal beside = labelWidth(part);
+  areas.push_back(
+      {Action::kAnswerNow, QRectF(stop.left() - beside - theme().px(4), stop.top(), beside, stop.height()), part, 0, false, {}});
 }
 
 // From the left edge of an error's words on, the top of the first at 0.
@@ -237,7 +243,7 @@ std::vector<ActionArea> actionsOf(const MessageRows& message, bool showAll) {
         addThought(message, rect, areas);
         break;
       case RowKind::kPhase:
-        addStop(rect, areas);
+        addStop(message.content(), rect, areas);
         break;
       case RowKind::kError:
         addOfError(message, rect, areas);

@@ -31,10 +31,11 @@ enum class Action : int {
   kKeptMap,
   kContinue,
   kReadAgain,
+  kReadAll,   // frames of the video
   kFindFile,  // that an answer failed for
   kThought,
   kSideways,
-  kAnswerNow,    // the thought ends
+  kAnswerNow,    // the thought ends, or the frames that are there will do
   kNewChat,      // with this answer's question
   kAnswerAlone,  // without what was said before
 };

@@ -77,11 +77,13 @@ struct MessageContent {
   std::optional<std::chrono::steady_clock::time_point> thoughtBegan;  // of an answer that is being written
   std::optional<std::chrono::steady_clock::time_point> thoughtEnded;
   bool canAnswerNow = false;  // and can be told to end its thought
+  int framesThere = 0;        // of its video, while that is encoded: it can be told to do with them; 0: not so
   bool canGoOn = false;       // the answer did not come to its end
   bool followsTurns = false;  // of an answer: something was said before its question
   int cutAtTokens = 0;        // because it was as long as it was allowed to be; 0: not so
   // Says that the answer saw only what an earlier question left of the attachments. Empty: not so.
   QString chosenEarlier;
+  QString fromPart;  // says that the answer saw a part of its video's frames; empty: not so
   std::optional<Error> error;
   bool hasKeptMap = false;  // of an answer: what its layers kept of the prompt can be shown
   int branch = 0;           // index among its siblings

@@ -40,7 +40,7 @@ class ThoughtWords {
 }  // namespace
 
 QString noteOf(const MessageContent& content) {
-  QStringList notes{content.noticed, endOf(content), content.chosenEarlier};
+  QStringList notes{content.noticed, endOf(content), content.chosenEarlier, content.fromPart};
   notes.removeAll(QString());
   return notes.join(QLatin1Char('\n'));
 }
@@ -49,6 +49,7 @@ std::optional<WayOn> wayOn(const MessageContent& content) {
   if (content.bare) return std::nullopt;
   if (content.canGoOn && (content.error || !endOf(content).isEmpty())) return WayOn{Action::kContinue, NoteWords::tr("Continue")};
   if (!content.chosenEarlier.isEmpty()) return WayOn{Action::kReadAgain, NoteWords::tr("Read again")};
+  if (!content.fromPart.isEmpty()) return WayOn{Action::kReadAll, NoteWords::tr("Answer from all frames")};
   return std::nullopt;
 }
 

@@ -29,6 +29,12 @@ QString subtitleDetail(const app::Attachment& video) {
   return QStringLiteral(" · ") + (video.sampled.actualS.empty() ? tr("with subtitles") : tr("%Ln subtitle line(s)", lines));
 }
 
+int framesPlanned(const app::Attachment& video) { return video.sampled.planned > 0 ? video.sampled.planned : video.plan.frame_count; }
+
+int framesRead(const app::Attachment& video) {
+  return video.sampled.askedS.empty() ? std::min(video.plan.taken, framesPlanned(video)) : static_cast<int>(video.sampled.askedS.size());
+}
+
 QString planDetail(const app::Attachment& attachment) {
   if (attachment.kind == MediaKind::kDocument) {
     const QString length = app::documentLength(attachment.words, attachment.sampled.tokens, attachment.mostTokens);
@@ -44,6 +50,8 @@ QString planDetail(const app::Attachment& attachment) {
   const auto asked = sampled.askedS.empty() ? attachment.plan.frame_count : static_cast<int>(sampled.askedS.size());
   const auto done = sampled.actualS.empty() ? asked : static_cast<int>(sampled.actualS.size());
   const QString subtitles = subtitleDetail(attachment);
+  if (attachment.plan.taken > 0)
+    return tr("%1 of %2 frames · %3").arg(framesRead(attachment)).arg(framesPlanned(attachment)).arg(range) + subtitles;
   if (asked != done) return tr("%2 of %1 frames read · %3").arg(asked).arg(done).arg(range) + subtitles;
   return tr("%Ln frame(s)", done) + QStringLiteral(" · ") + range + subtitles;
 }
@@ -209,6 +217,7 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
     content.thoughtBegan = around.running->thoughtBegan;
     content.thoughtEnded = around.running->thoughtEnded;
     content.canAnswerNow = around.running->canAnswerNow;
+    content.framesThere = around.running->framesThere;
   }
   content.hasKeptMap = message.hasKeptMap;
   if (message.hasRun) {
@@ -221,6 +230,11 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
   }
   content.canGoOn = app::canGoOn(message);
   const auto question = std::ranges::find(around.chat.messages, message.parent, &app::StoredMessage::id);
+  if (message.hasRun && question != around.chat.messages.end()) {
+    const auto part = std::ranges::find_if(question->attachments, [](const app::Attachment& each) { return each.plan.taken > 0; });
+    if (part != question->attachments.end())
+      content.fromPart = tr("Written from %1 of %2 frames of the video.").arg(framesRead(*part)).arg(framesPlanned(*part));
+  }
   content.followsTurns = message.role == Role::kAssistant && question != around.chat.messages.end() && question->parent != 0;
   const bool alone =
       message.hasCause && message.run.guard == Guard::kAlone && around.chat.conversation.options.laterQuestions != Guard::kAlone;

@@ -22,6 +22,7 @@ struct AnswerPhase {
   std::optional<std::chrono::steady_clock::time_point> thoughtBegan{};
   std::optional<std::chrono::steady_clock::time_point> thoughtEnded{};  // the answer has begun
   bool canAnswerNow = false;                                            // the model can be told to end its thought
+  int framesThere = 0;                                                  // it can be told to do with them
 };
 
 struct MessageSurroundings {

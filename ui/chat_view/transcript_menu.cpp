@@ -45,6 +45,7 @@ void addOfMessage(QMenu& menu, const MessageContent& content, const TranscriptMe
   if (content.speaker == Speaker::kAssistant && !busy && !content.bare) {
     if (content.canGoOn) add(MenuWords::tr("C&ontinue"), Action::kContinue);
     if (!content.chosenEarlier.isEmpty()) add(MenuWords::tr("Re&ad again"), Action::kReadAgain);
+    if (!content.fromPart.isEmpty()) add(MenuWords::tr("Answer from a&ll frames"), Action::kReadAll);
     add(MenuWords::tr("&Regenerate"), Action::kRegenerate);
     if (content.checkable) add(MenuWords::tr("&What changed? Check against the full cache"), Action::kCheck);
     if (content.hasKeptMap) add(MenuWords::tr("&Kept tokens"), Action::kKeptMap);

@@ -53,8 +53,8 @@ Glyph glyphOf(const ActionArea& area) {
 
 bool isOutlined(Action action) {
   return action == Action::kRetry || action == Action::kErrorDetails || action == Action::kErrorCopy || action == Action::kStop ||
-         action == Action::kComparison || action == Action::kContinue || action == Action::kReadAgain || action == Action::kFindFile ||
-         action == Action::kAnswerNow || action == Action::kNewChat || action == Action::kAnswerAlone;
+         action == Action::kComparison || action == Action::kContinue || action == Action::kReadAgain || action == Action::kReadAll ||
+         action == Action::kFindFile || action == Action::kAnswerNow || action == Action::kNewChat || action == Action::kAnswerAlone;
 }
 
 }  // namespace

@@ -449,6 +449,9 @@ void TranscriptView::trigger(int index, Action action, int part) {
     case Action::kReadAgain:
       Q_EMIT readAgainRequested(id);
       break;
+    case Action::kReadAll:
+      Q_EMIT readAllRequested(id);
+      break;
     case Action::kFindFile:
       Q_EMIT findFileRequested(id);
       break;

@@ -74,7 +74,8 @@ class TranscriptView : public QAbstractScrollArea {
   void continueRequested(qint64 id);   // of an answer that was cut
   void readAgainRequested(qint64 id);  // of an answer from what was chosen for an earlier question
   void stopRequested(qint64 id);
-  void answerNowRequested(qint64 id);    // of one that thinks
+  void answerNowRequested(qint64 id);    // of one that thinks, or waits for frames
+  void readAllRequested(qint64 id);      // an answer from a part of its video's frames
   void newChatRequested(qint64 id);      // with its question
   void answerAloneRequested(qint64 id);  // without what was said before
   void editRequested(qint64 id);         // of a question

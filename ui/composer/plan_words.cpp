@@ -142,6 +142,11 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   const double guessed = frames * subject.frameMs;
   const double wait = planned.expected_ms > 0.0 ? planned.expected_ms : guessed >= kLongWaitMs ? guessed : 0.0;
   if (wait > 0.0) parts << PlanWords::tr("about %1").arg(app::formatMilliseconds(wait));
+  // A video begins with fewer frames than usual where all would take over a minute (frames_in_a_minute).
+  const int usual = app::ConversationOptions().frameCount;
+  constexpr double kMinuteMs = 60'000.0;
+  if (frames > 0 && frames < usual && subject.attachments.size() == 1 && usual * subject.frameMs > kMinuteMs)
+    parts << PlanWords::tr("%1 frames: about %2").arg(usual).arg(app::formatSeconds(wait + (usual - frames) * subject.frameMs));
   if (textAlone && planned.expected_ms > 0.0 && planned.expected_per_token_ms > 0.0)
     parts << PlanWords::tr("%1 tokens/s").arg(app::formatCount(1000.0 / planned.expected_per_token_ms));
   const MediaSampled* const largest = largestUnasked(subject.seen);

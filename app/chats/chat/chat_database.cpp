@@ -409,10 +409,12 @@ void ChatDatabase::storeSampled(MessageId question, int place, const SampledTime
   });
 }
 
-void ChatDatabase::storePins(MessageId question, int place, const PinnedRanges& pins) {
+void ChatDatabase::storeAsked(MessageId question, int place, const Attachment& asked) {
   m_impl->write([&](SqliteConnection& db) {
-    db.prepare("UPDATE attachment SET pins_json = ? WHERE message_id = ? AND ordinal = ?")
-        .bindText(pinsToJson(pins))
+    db.prepare("UPDATE attachment SET pins_json = ?, plan_taken = ?, plan_set_frames = ? WHERE message_id = ? AND ordinal = ?")
+        .bindText(pinsToJson(asked.pins))
+        .bind(asked.plan.taken)
+        .bind(asked.plan.set_frames)
         .bind(question)
         .bind(place)
         .run();

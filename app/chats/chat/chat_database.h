@@ -67,8 +67,8 @@ class ChatDatabase {
   // Stores what was really sampled of the question's attachment at `place` (0: the first), and the words by which it is found. Replaces
   // what was known.
   void storeSampled(MessageId question, int place, const SampledTimes& times, const FoundWords& words = {});
-  // Stores its pins from now on.
-  void storePins(MessageId question, int place, const PinnedRanges& pins);
+  // Stores what is asked of it from now on: its pins, and which part of its plan's frames (FramePlan::taken, FramePlan::set_frames).
+  void storeAsked(MessageId question, int place, const Attachment& asked);
   // A file of a chat is somewhere else: wherever it is attached there, also as another one's subtitles.
   void moveMedia(ConversationId id, const QByteArray& from, const QByteArray& to);
   void updateStreaming(MessageId answer, const AnswerSoFar& soFar);  // no-op unless the answer is still `streaming`

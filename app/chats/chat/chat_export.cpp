@@ -117,6 +117,8 @@ OrderedJson attachmentOf(const Attachment& attachment) {
   const FramePlan& plan = attachment.plan;
   json["duration_s"] = attachment.durationS;
   json["plan"] = {{"frames", plan.frame_count}, {"every_s", plan.every_s}, {"from_s", plan.from_s}, {"to_s", plan.to_s}};
+  if (plan.taken > 0)
+    json["plan"]["taken"] = attachment.sampled.askedS.empty() ? plan.taken : static_cast<int>(attachment.sampled.askedS.size());
   if (!attachment.subtitles.isEmpty()) json["subtitles"] = QFileInfo(QFile::decodeName(attachment.subtitles)).fileName().toStdString();
   if (!attachment.sampled.actualS.empty()) {
     json["sampled"] = parsedJson(sampledToJson(attachment.sampled));

@@ -2,6 +2,7 @@
 
 #include <QFile>
 #include <QFileInfo>
+#include <algorithm>
 #include <bit>
 
 #include "app/chats/chat/run_json.h"
@@ -14,7 +15,8 @@ namespace {
 std::string attachments(const char* rows) {
   return std::string(
              "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, "
-             "plan_from_s, plan_to_s, plan_max_frames, sampled_json, pins_json, words, most_tokens, subtitles, encoding, detail FROM "
+             "plan_from_s, plan_to_s, plan_max_frames, sampled_json, pins_json, words, most_tokens, subtitles, encoding, detail, "
+             "plan_taken, plan_set_frames FROM "
              "attachment "
              "WHERE conversation_id = ? AND message_id IS ") +
          rows;
@@ -57,6 +59,8 @@ Attachment readAttachment(const SqliteStatement& row) {
   attachment.subtitles = row.bytes(18);
   attachment.encoding = row.bytes(19);
   attachment.detail = detail_of(row.bytes(20).toStdString()).value_or(MediaDetail());
+  attachment.plan.taken = std::max(0, static_cast<int>(row.integer(21)));
+  attachment.plan.set_frames = std::max(1, static_cast<int>(row.integer(22)));
   return attachment;
 }
 
@@ -261,14 +265,15 @@ void insertAttachments(SqliteConnection& db, ConversationId id, MessageId messag
     SqliteStatement insert = db.prepare(
         "INSERT INTO attachment(conversation_id, message_id, ordinal, kind, path, sha256, size_bytes, width_px, height_px, duration_s, "
         "plan_frame_count, plan_every_s, plan_from_s, plan_to_s, plan_max_frames, pins_json, words, most_tokens, subtitles, encoding, "
-        "detail) "
-        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        "detail, plan_taken, plan_set_frames) "
+        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     insert.bind(id).bindIdOrNull(message).bind(ordinal++).bind(static_cast<int>(a.kind)).bindBlob(a.path).bindText(a.sha256);
     insert.bind(a.sizeBytes).bind(a.widthPx).bind(a.heightPx).bind(a.durationS);
     insert.bind(a.plan.frame_count).bind(a.plan.every_s).bind(a.plan.from_s).bind(a.plan.to_s).bind(a.plan.max_frames);
     insert.bindText(pinsToJson(a.pins));
     insert.bind(a.words).bind(a.mostTokens).bindBlob(a.subtitles).bindText(a.encoding);
     insert.bindText(QByteArray::fromStdString(detail_word(a.detail)));
+    insert.bind(a.plan.taken).bind(a.plan.set_frames);
     insert.run();
     db.prepare("INSERT INTO attachment_fts(rowid, name, said, described) VALUES(?, ?, '', '')")
         .bind(db.lastInsertId())

@@ -246,9 +246,9 @@ RequestToken ChatStore::storeSampled(MessageId question, int place, const Sample
   });
 }
 
-RequestToken ChatStore::storePins(MessageId question, int place, const PinnedRanges& pins) {
-  return submit([this, question, place, pins](ChatDatabase& db, RequestToken token) -> Letter {
-    db.storePins(question, place, pins);
+RequestToken ChatStore::storeAsked(MessageId question, int place, const Attachment& asked) {
+  return submit([this, question, place, asked](ChatDatabase& db, RequestToken token) -> Letter {
+    db.storeAsked(question, place, asked);
     return [this, token] { Q_EMIT saved(token); };
   });
 }

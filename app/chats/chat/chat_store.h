@@ -79,7 +79,7 @@ class ChatStore : public QObject {
   RequestToken useAnswer(qint64 comparison, int place);
   RequestToken saveAgreement(MessageId answer, const Agreement& agreement);
   RequestToken storeSampled(MessageId question, int place, const SampledTimes& times, const FoundWords& words = {});
-  RequestToken storePins(MessageId question, int place, const PinnedRanges& pins);
+  RequestToken storeAsked(MessageId question, int place, const Attachment& asked);
   RequestToken moveMedia(ConversationId id, const QByteArray& from, const QByteArray& to);
   void appendStreaming(MessageId answer, const AnswerSoFar& soFar);  // failures come as failed(0, ...)
   RequestToken finishTurn(const FinishedTurn& turn);                 // replaces pending streaming text of that answer

@@ -3,8 +3,10 @@
 #include <QFile>
 #include <QFileInfo>
 #include <algorithm>
+#include <span>
 
 #include "app/ground/worker/engine_end.h"
+#include "engine/media/coarse_order.h"
 
 namespace winnow::app {
 
@@ -103,13 +105,15 @@ std::vector<double> plannedTimes(const Attachment& video) {
   } else {
     for (int i = 0; i < plan.frame_count; ++i) times.push_back(from + (i + 0.5) * (to - from) / plan.frame_count);
   }
-  return times;
+  if (plan.taken == 0) return times;
+  return of_frames(std::span<const double>(times), taken_frames(static_cast<int>(times.size()), plan.taken, plan.set_frames));
 }
 
 PinnedRanges effectivePins(const Attachment& video) {
   if (video.pins.empty()) return {};
   const std::vector<double> times = plannedTimes(video);
-  const double spacing = times.size() > 1 ? times[1] - times[0] : video.durationS;
+  double spacing = times.size() > 1 ? times[1] - times[0] : video.durationS;
+  for (std::size_t i = 2; i < times.size(); ++i) spacing = std::max(spacing, times[i] - times[i - 1]);
   return reachingFrames(video.pins, times, std::max(kLeastMarginS, spacing / 2.0));
 }
 

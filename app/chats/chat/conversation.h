@@ -45,6 +45,7 @@ struct SampledTimes {
   std::vector<double> linesS{};  // when each line begins
   QByteArray linesDigest{};      // of their times and words: other subtitles than before have another one
   std::vector<MediaNotice> notices{};
+  int planned = 0;  // of a video of which a part was read (FramePlan::taken): all frames of its plan
 
   friend bool operator==(const SampledTimes&, const SampledTimes&) = default;
 };

@@ -266,10 +266,16 @@ constexpr char kDetails[] = R"sql(
 ALTER TABLE attachment ADD COLUMN detail TEXT NOT NULL DEFAULT 'auto';
 )sql";
 
+// A part of a plan's frames (FramePlan::taken, FramePlan::set_frames).
+constexpr char kParts[] = R"sql(
+ALTER TABLE attachment ADD COLUMN plan_taken INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE attachment ADD COLUMN plan_set_frames INTEGER NOT NULL DEFAULT 1;
+)sql";
+
 }  // namespace
 
 const std::array<const char*, kSchemaVersion> kMigrations = {
-    kChats,     kSearch,    kSampledTimes, kRecipes, kComparisons, kKeptMaps,  kPins,           kLaterQuestions, kSampling,
-    kDocuments, kSubtitles, kDigests,      kCauses,  kThoughts,    kEncodings, kThoughtDigests, kAttachedWords,  kDetails};
+    kChats,     kSearch,  kSampledTimes, kRecipes,  kComparisons, kKeptMaps,       kPins,          kLaterQuestions, kSampling, kDocuments,
+    kSubtitles, kDigests, kCauses,       kThoughts, kEncodings,   kThoughtDigests, kAttachedWords, kDetails,        kParts};
 
 }  // namespace winnow::app

@@ -64,4 +64,26 @@ Turn buildTurn(ConversationId conversation, const QList<StoredMessage>& thread, 
   return turn;
 }
 
+MediaRequest* videoInParts(Turn& turn) {
+  MediaRequest* last = nullptr;
+  bool inQuestion = false;
+  int videos = 0;
+  for (Message& message : turn.messages) {
+    for (Item& item : message.items) {
+      auto* medium = std::get_if<MediaItem>(&item);
+      if (medium == nullptr || medium->media.kind != MediaKind::kVideo) continue;
+      last = &medium->media;
+      inQuestion = &message == &turn.messages.back();
+      ++videos;
+    }
+  }
+  return videos == 1 && inQuestion ? last : nullptr;
+}
+
+int framesToAnswerFrom(const Progress& frames) {
+  constexpr std::uint64_t kLeast = 4;  // that say something about a video
+  const bool part = frames.phase == Phase::kEncodeFrames && frames.part_will_do && frames.done >= kLeast && frames.done < frames.total;
+  return part ? static_cast<int>(frames.done) : 0;
+}
+
 }  // namespace winnow::app

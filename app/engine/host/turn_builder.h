@@ -10,6 +10,7 @@
 #pragma once
 
 #include "app/chats/chat/conversation.h"
+#include "engine/messages/events.h"
 #include "engine/messages/requests.h"
 
 namespace winnow::app {
@@ -22,5 +23,11 @@ struct TurnOptions {
 
 // `thread`: root first (branchTo), ending with the question to be answered; a trailing empty answer row is ignored.
 Turn buildTurn(ConversationId conversation, const QList<StoredMessage>& thread, const TurnOptions& options);
+
+// The video that the turn can be answered from a part of (FramePlan::taken): its question's, if there is no other. Null: none.
+MediaRequest* videoInParts(Turn& turn);
+
+// So many frames are there that an answer can be written from them, and more are still encoded; 0: not so.
+int framesToAnswerFrom(const Progress& frames);
 
 }  // namespace winnow::app

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <span>
 #include <string>
 
 #include "engine/base/error.h"
+#include "engine/media/coarse_order.h"
 
 namespace winnow::app {
 namespace {
@@ -48,6 +50,8 @@ AskedTimes planFrames(const FramePlan& plan, double durationS, int frameCap, dou
   if (plan.frame_count == 0 && plan.every_s == 0.0)
     refusePlan("frame plan", "neither a number of frames nor a distance between frames is given");
   if (plan.max_frames < 1) refusePlan("frame plan", "the largest number of frames is below 1");
+  if (plan.taken < 0 || plan.set_frames < 1)
+    refusePlan("frame plan", "the number of frames to take is negative, or they are taken in sets of none");
   requireWithinCap(plan.max_frames, frameCap);
   requireWithinCap(plan.frame_count, plan.max_frames);
   if (plan.from_s < 0.0) refusePlan("from", "the start of the range is negative");
@@ -78,7 +82,7 @@ AskedTimes planFrames(const FramePlan& plan, double durationS, int frameCap, dou
 }
 
 PlannedFrames dropRepeats(const AskedTimes& asked, int maxFrames, const OnScreenAt& picture) {
-  PlannedFrames planned{asked.fromS, asked.toS, {}, {}, {}, 0, asked.toS};
+  PlannedFrames planned{asked.fromS, asked.toS, {}, {}, {}, 0, 0, asked.toS};
   for (std::int64_t i = 0; i < asked.count;) {
     const double time = asked.at(i);
     if (std::ssize(planned.askedS) == maxFrames) {
@@ -98,6 +102,15 @@ PlannedFrames dropRepeats(const AskedTimes& asked, int maxFrames, const OnScreen
     planned.repeats += next - i - 1;
     i = next;
   }
+  planned.planned = static_cast<int>(planned.askedS.size());
+  return planned;
+}
+
+PlannedFrames takenOf(PlannedFrames planned, const FramePlan& plan) {
+  if (plan.taken == 0 || plan.taken >= planned.planned) return planned;
+  const std::vector<int> numbers = taken_frames(planned.planned, plan.taken, plan.set_frames);
+  for (std::vector<double>* times : {&planned.askedS, &planned.shownS, &planned.untilS})
+    *times = of_frames(std::span<const double>(*times), numbers);
   return planned;
 }
 

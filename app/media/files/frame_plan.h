@@ -45,11 +45,15 @@ struct PlannedFrames {
   std::vector<double> askedS;  // ascending, never empty, each in [fromS, toS)
   std::vector<double> shownS;  // of each, since when its picture is on screen
   std::vector<double> untilS;  // of each, the last time at which it was asked for
+  int planned = 0;             // frames, of which these are all or a part (FramePlan::taken)
   std::int64_t repeats = 0;    // times at which the picture of the one before was still there
   double endS = 0.0;           // of what the frames are taken from: toS, unless there are more pictures than a plan may have frames
 };
 
 // `picture` is asked rising times.
 PlannedFrames dropRepeats(const AskedTimes& asked, int maxFrames, const OnScreenAt& picture);
+
+// Those frames that the plan takes of them.
+PlannedFrames takenOf(PlannedFrames planned, const FramePlan& plan);
 
 }  // namespace winnow::app

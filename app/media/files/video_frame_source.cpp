@@ -60,9 +60,13 @@ VideoFrameSource::VideoFrameSource(std::unique_ptr<MediaFile> file, ContentType 
   const AskedTimes asked = planFrames(plan, m_facts.info.durationS, m_limits.plannedFrames, m_facts.info.playsS);
   // A plan of one frame does not look up when it is shown before it is read.
   const bool looks = plan.max_frames > 1;
-  m_planned = dropRepeats(asked, plan.max_frames, [&](double timeS) { return looks ? pictures.at(timeS) : OnScreen{timeS, timeS}; });
+  m_planned = takenOf(dropRepeats(asked, plan.max_frames,
+                                  [&](double timeS) {
+                                    return looks ? pictures.at(timeS) : OnScreen{timeS, timeS};
+                                  }),
+                      plan);
   const std::int64_t repeats = m_planned.repeats;
-  if (repeats > 0) add_notice(m_planNotices, {NoticeCode::kRepeatsLeftOut, repeats, repeats + std::ssize(m_planned.askedS)});
+  if (repeats > 0) add_notice(m_planNotices, {NoticeCode::kRepeatsLeftOut, repeats, repeats + m_planned.planned});
   if (m_planned.endS < m_planned.toS)
     add_notice(m_planNotices, {NoticeCode::kPlanFull, plan.max_frames, static_cast<std::int64_t>(m_planned.endS)});
   std::vector<std::int64_t> keyframes(m_planned.askedS.size(), -1);

@@ -57,6 +57,7 @@ class VideoFrameSource final : public MediaSource {
   MediaKind kind() const override { return MediaKind::kVideo; }
   double duration_s() const override { return m_planned.toS - m_planned.fromS; }
   int frame_count() const override { return static_cast<int>(m_planned.askedS.size()); }
+  int planned_frames() const override { return m_planned.planned; }
   std::string content_hash() const override;
   std::vector<TimedLine> lines() const override { return m_subtitles.lines; }
   std::vector<SampledFrame> read(int first, int count, const InterruptToken& interrupt) override;

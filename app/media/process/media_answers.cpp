@@ -68,6 +68,8 @@ SourceOpened openedAnswer(AnswerBytes bytes, const MediaRequest& request, std::i
   requireSound(frames >= 1 && frames <= most, "there are more frames than may be planned");
   requireSound(opened.shownS.size() == frames && (opened.untilS.empty() || opened.untilS.size() == frames),
                "there are times of other frames");
+  requireSound(opened.planned >= static_cast<int>(frames) && opened.planned <= static_cast<int>(most),
+               "more frames are there than planned");
   for (const auto* times : {&opened.askedS, &opened.shownS, &opened.untilS}) requireTimes(*times);
   requireTimes({opened.durationS});
   requireLines(opened.lines);

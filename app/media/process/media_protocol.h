@@ -97,6 +97,7 @@ struct SourceOpened {
   std::vector<double> askedS;
   std::vector<double> shownS;
   std::vector<double> untilS;
+  int planned = 0;  // FrameSource::planned_frames()
   std::vector<TimedLine> lines;
   std::vector<MediaNotice> notices;
 };
@@ -140,7 +141,7 @@ WINNOW_FIELDS(AskFile, source, request, files)
 WINNOW_FIELDS(AskFrames, source, first, count)
 WINNOW_FIELDS(CloseSource, source)
 WINNOW_FIELDS(InterruptReading, kind)
-WINNOW_FIELDS(SourceOpened, info, durationS, askedS, shownS, untilS, lines, notices)
+WINNOW_FIELDS(SourceOpened, info, durationS, askedS, shownS, untilS, planned, lines, notices)
 WINNOW_FIELDS(KindDetected, kind)
 WINNOW_FIELDS(FrameRead, askedS, actualS, widthPx, heightPx)
 WINNOW_FIELDS(FramesRead, frames, offset, info, notices)

@@ -130,7 +130,7 @@ void MediaServer::answerAboutFile(MediaMessage kind, ChannelMessage message, con
     case MediaMessage::kOpen: {
       std::unique_ptr<MediaSource> source = opener.openSource(request, interrupt);
       send(MediaMessage::kOpened, SourceOpened{source->info(), source->duration_s(), source->askedTimes(), source->shown_times_s(),
-                                               source->standing_until_s(), source->lines(), source->notices()});
+                                               source->standing_until_s(), source->planned_frames(), source->lines(), source->notices()});
       m_sources[ask.source] = {request.path, std::move(source)};
       return;
     }

@@ -37,6 +37,7 @@ class ProcessMediaSource final : public MediaSource {
   MediaKind kind() const override { return m_request.kind; }
   double duration_s() const override { return m_opened.durationS; }
   int frame_count() const override { return static_cast<int>(m_opened.askedS.size()); }
+  int planned_frames() const override { return m_opened.planned; }
   std::string content_hash() const override;
   std::vector<TimedLine> lines() const override { return m_opened.lines; }
   std::vector<SampledFrame> read(int first, int count, const InterruptToken& interrupt) override;

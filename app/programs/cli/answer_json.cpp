@@ -1,5 +1,6 @@
 #include "app/programs/cli/answer_json.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -87,6 +88,7 @@ ordered_json media_json(const std::vector<MediaSampled>& sampled) {
                      {"duration_s", item.duration_s},
                      {"asked_s", item.asked_s},
                      {"frames_s", item.actual_s},
+                     {"planned_frames", std::max(item.planned_frames, static_cast<int>(item.asked_s.size()))},
                      {"subtitles", item.subtitles},
                      {"subtitle_lines", item.lines.size()},
                      {"notices", std::move(notices)}});

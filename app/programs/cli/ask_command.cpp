@@ -56,6 +56,7 @@ void require_recipe_of_file(const TurnOptions& options, const RecipeSpec& made) 
 
 struct AskOptions : CommandOptions {
   bool check = false;  // then check the answer against the full cache
+  std::optional<double> within_s;
 };
 
 struct ExportOptions : CommandOptions {
@@ -100,10 +101,10 @@ ExitStatus run_ask(AskOptions options) {
   if (!model.device_note.empty()) print_err("%s\n", model.device_note.c_str());
   suit_model(options.turn, model);
 
-  const Turn turn = options.turn.load_cache.empty() ? turn_of(options.turn, first_thread(options.turn, options.question))
-                                                    : turn_after(session.load_cache(options.turn.load_cache), options);
+  Turn turn = options.turn.load_cache.empty() ? turn_of(options.turn, first_thread(options.turn, options.question))
+                                              : turn_after(session.load_cache(options.turn.load_cache), options);
   ConsoleSink sink(options.format == OutputFormat::kText ? AnswerOutput::kStream : AnswerOutput::kSilent);
-  session.run(turn, sink);
+  options.within_s ? session.answer_within(turn, *options.within_s, sink) : session.run(turn, sink);
   if (options.format == OutputFormat::kText) {
     print_out("\n");
     print_err("%s", figures_text(sink).c_str());
@@ -151,6 +152,10 @@ RunCommand add_ask(CLI::App& command) {
   add_sampling_options(command, options->turn);
   add_json_option(command, *options, "print one JSON object only");
   add_question(command, *options, "ask about a bundled sample video");
+  command
+      .add_option("--within", options->within_s,
+                  "wait S seconds for the frames of the video, then answer from those that are there (first, last, middle, quarters ...)")
+      ->check(number_above_zero(kLongestS));
   command.add_flag("--check", options->check, "check the answer against the full cache, word by word");
   return [&command, options] {
     for (const CLI::Option* option : command.get_options()) {

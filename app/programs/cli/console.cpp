@@ -141,7 +141,8 @@ std::string media_text(const std::vector<MediaSampled>& sampled) {
     for (std::size_t i = 0; i < media.asked_s.size() && i < media.actual_s.size(); ++i) {
       largest_shift = std::max(largest_shift, std::abs(media.asked_s[i] - media.actual_s[i]));
     }
-    text << media.actual_s.size() << " of " << media.asked_s.size() << " frames read, from "
+    const std::size_t planned = media.planned_frames > 0 ? static_cast<std::size_t>(media.planned_frames) : media.asked_s.size();
+    text << media.actual_s.size() << " of " << planned << " frames read, from "
          << fixed(media.actual_s.empty() ? 0.0 : media.actual_s.front(), 2) << " s to "
          << fixed(media.actual_s.empty() ? 0.0 : media.actual_s.back(), 2) << " s, within " << fixed(largest_shift, 2)
          << " s of the times asked for\n";

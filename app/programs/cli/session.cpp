@@ -4,6 +4,7 @@
 
 #include <QDateTime>
 #include <QFile>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <set>
@@ -15,6 +16,7 @@
 #include "app/chats/settings/app_folders.h"
 #include "app/chats/settings/speed_file.h"
 #include "app/engine/cache_store/model_fingerprint.h"
+#include "app/engine/host/turn_builder.h"
 #include "app/engine/process/retrying_engine.h"
 #include "app/engine/remote/connect_to_server.h"
 #include "app/engine/remote/key_ring.h"
@@ -27,6 +29,7 @@
 #include "app/programs/cli/media_options.h"
 #include "app/programs/cli/media_reading.h"
 #include "engine/api/engine.h"
+#include "engine/base/stopwatch.h"
 
 namespace winnow::cli {
 namespace {
@@ -93,6 +96,29 @@ class ErrorWatch : public EventSink {
   EventSink& sink_;
 };
 
+// Ends a request when its time is over and frames are there to answer from; nobody hears of that end.
+class PartWatch : public EventSink {
+ public:
+  PartWatch(EventSink& sink, InterruptSource& request, double within_s) : sink_(sink), request_(request), within_s_(within_s) {}
+  void on_event(Event event) override {
+    const auto* progress = std::get_if<Progress>(&event.body);
+    const int there = progress != nullptr ? app::framesToAnswerFrom(*progress) : 0;
+    if (frames == 0 && there > 0 && since_.elapsed_ms() >= 1000.0 * within_s_) {
+      frames = there;
+      request_.request_cancel();
+    }
+    if (frames == 0) sink_.on_event(std::move(event));
+  }
+
+  int frames = 0;  // that were there
+
+ private:
+  EventSink& sink_;
+  InterruptSource& request_;
+  const double within_s_;
+  Stopwatch since_;
+};
+
 // The options that would make a question's media fit the model.
 std::string options_that_fit(const RequestBody& body) {
   bool videos = false, documents = false;
@@ -155,6 +181,22 @@ ModelInfo Session::load(const LoadModel& request, ProgressOutput progress) {
 
 void Session::run(RequestBody body, EventSink& sink) {
   InterruptSource interrupt;
+  run(std::move(body), sink, interrupt);
+}
+
+void Session::answer_within(Turn& turn, double within_s, EventSink& sink) {
+  turn.asked = std::chrono::steady_clock::now();  // the first word is counted from here, whatever is read twice
+  InterruptSource interrupt;
+  PartWatch watch(sink, interrupt, within_s);
+  MediaRequest* const video = app::videoInParts(turn);
+  run(turn, video != nullptr ? static_cast<EventSink&>(watch) : sink, interrupt);
+  if (watch.frames == 0) return;
+  video->plan.taken = watch.frames;
+  video->plan.set_frames = static_cast<int>(model_.traits.joined_frames);
+  run(turn, sink);
+}
+
+void Session::run(RequestBody body, EventSink& sink, InterruptSource& interrupt) {
   const InterruptOnSignal on_signal(interrupt);
   ErrorWatch watch(sink);
   const std::string options = options_that_fit(body);

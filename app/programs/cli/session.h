@@ -23,6 +23,8 @@ class Session {
   ModelInfo load(const LoadModel& request, ProgressOutput progress = ProgressOutput::kPhases);
   // Runs any other request; Ctrl+C stops it. Throws the engine's error; an interrupted turn is an outcome.
   void run(RequestBody body, EventSink& sink);
+  // A turn that waits so long for the frames of its video, then is answered from those that are there: `turn` says how many.
+  void answer_within(Turn& turn, double within_s, EventSink& sink);
   // The caches of conversation 1 to a file and back. Errors: Exception; kInvalidArgument where there is nothing that can be kept.
   void save_cache(const std::string& path);
   Restored load_cache(const std::string& path);
@@ -33,6 +35,8 @@ class Session {
   Engine& engine() { return *engine_; }
 
  private:
+  void run(RequestBody body, EventSink& sink, InterruptSource& interrupt);
+
   std::unique_ptr<Engine> engine_;
   RequestId last_id_ = 0;
   ModelInfo model_;          // the loaded one

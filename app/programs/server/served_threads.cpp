@@ -10,7 +10,7 @@ std::string keyOf(Role role, const Item& item) {
   if (const auto* text = std::get_if<TextItem>(&item)) return key + "t" + text->text;
   const MediaRequest& media = std::get<MediaItem>(item).media;
   const FramePlan& plan = media.plan;
-  for (const double number : {static_cast<double>(plan.frame_count), plan.every_s, plan.from_s, plan.to_s})
+  for (const double number : {static_cast<double>(plan.frame_count), plan.every_s, plan.from_s, plan.to_s, static_cast<double>(plan.taken)})
     key += "," + std::to_string(number);
   return key + "m" + detail_word(media.detail) + "," + media.path;
 }

@@ -23,6 +23,14 @@ void FeatureCache::insert(const std::string& key, const std::string& request, co
   }
 }
 
+void FeatureCache::forget(std::string_view key_begins) {
+  std::erase_if(entries_, [&](const Entry& entry) {
+    if (!entry.key.starts_with(key_begins)) return false;
+    bytes_ -= entry.bytes;
+    return true;
+  });
+}
+
 const CachedFeatures* FeatureCache::find_request(const std::string& request) const {
   const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.request == request; });
   return found == entries_.end() ? nullptr : &found->value;

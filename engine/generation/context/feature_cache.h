@@ -1,13 +1,16 @@
 // A cache of visual features, so that a second question about a video skips decoding and the vision tower.
 //
-// Keyed by the file's content hash, the frames' times and the tiling. Lives as long as the loaded model, because features depend on its
-// weights. Evicts least recently used entries above the byte limit. Engine thread only.
+// Keyed by the file's content hash, the frames' times and the tiling. Of a video that takes long, sets of frames have entries of their own
+// until all of them are there, so that what was encoded before an interrupt, or for an answer from a part, is not encoded again. Lives as
+// long as the loaded model, because features depend on its weights. Evicts least recently used entries above the byte limit. Engine thread
+// only.
 #pragma once
 
 #include <cstdint>
 #include <list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/media/media_notice.h"
@@ -31,6 +34,8 @@ class FeatureCache {
   // The last entry requested under this name; valid until the next insert(). A guess that reads no file: the file may have changed since.
   // Returns null if not cached.
   const CachedFeatures* find_request(const std::string& request) const;
+  // Drops all entries whose keys begin so.
+  void forget(std::string_view key_begins);
 
  private:
   struct Entry {

@@ -55,6 +55,13 @@ constexpr std::string_view kByteTexts[] = {"path", "subtitles", "bytes"};
 // writes among the other fields.
 constexpr std::string_view kNotKept[] = {"content", "frames_per_position", "endless", "picture", "visual_tokens"};
 
+// Fields of a video whose frames are a part of its plan, with their values where they are all.
+struct PartField {
+  std::string_view name;
+  int of_all;
+};
+constexpr PartField kPartOfPlan[] = {{"taken", 0}, {"set_frames", 1}, {"planned_frames", 0}};
+
 bool is_among(std::span<const std::string_view> names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
 // By the end of a field's name: the first that fits.
@@ -66,13 +73,25 @@ struct Range {
 constexpr double kMostS = 1e9;
 constexpr double kMostTokens = 0x1p32;
 constexpr double kMostCount = std::numeric_limits<int>::max();
-constexpr Range kRanges[] = {
-    {"every_s", 0.0, kMostS},         {"duration_s", 0.0, kMostS},   {"frame_s", 0.0, kMostS},
-    {"_s", -kMostS, kMostS},          {"_px", 0.0, 65'536.0},        {"budget_tokens", 1.0, kMostCount},
-    {"tokens", 0.0, kMostTokens},     {"frames", 0.0, kMostCount},   {"ids_to_media", static_cast<double>(kVideoPlaceholder), kMostTokens},
-    {"answer_ids", 0.0, kMostTokens}, {"budgets", 0.0, kMostTokens}, {"next_position", 0.0, kMostTokens},
-    {"media_count", 0.0, kMostCount}, {"media", -1.0, kMostCount},   {"frame", -1.0, kMostCount},
-    {"retention", 0.0, 1.0},          {"mass", 0.0, 1.0 + 1e-6}};
+constexpr Range kRanges[] = {{"every_s", 0.0, kMostS},
+                             {"duration_s", 0.0, kMostS},
+                             {"frame_s", 0.0, kMostS},
+                             {"_s", -kMostS, kMostS},
+                             {"_px", 0.0, 65'536.0},
+                             {"budget_tokens", 1.0, kMostCount},
+                             {"tokens", 0.0, kMostTokens},
+                             {"set_frames", 1.0, kMostCount},
+                             {"frames", 0.0, kMostCount},
+                             {"taken", 0.0, kMostCount},
+                             {"ids_to_media", static_cast<double>(kVideoPlaceholder), kMostTokens},
+                             {"answer_ids", 0.0, kMostTokens},
+                             {"budgets", 0.0, kMostTokens},
+                             {"next_position", 0.0, kMostTokens},
+                             {"media_count", 0.0, kMostCount},
+                             {"media", -1.0, kMostCount},
+                             {"frame", -1.0, kMostCount},
+                             {"retention", 0.0, 1.0},
+                             {"mass", 0.0, 1.0 + 1e-6}};
 
 std::string hex(const std::string& bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -89,10 +108,14 @@ struct KeptForm {
   using Json = winnow::Json;
   static constexpr bool kComplete = true;
 
-  // A detail of its own is younger than the other fields, and files without one have none.
+  // A detail of its own and a part of a plan are younger than the other fields, and files without them have none.
   template <class T>
   static bool leaves_out(const char* name, const T& value) {
     if constexpr (std::is_same_v<T, MediaDetail>) return value == MediaDetail();
+    if constexpr (std::is_same_v<T, int>) {
+      const auto* const part = std::ranges::find(kPartOfPlan, std::string_view(name), &PartField::name);
+      if (part != std::end(kPartOfPlan)) return value == part->of_all;
+    }
     return is_among(kNotKept, name);
   }
 

@@ -138,7 +138,7 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
     segment.pruned += std::ssize(origins) - std::ssize(foreseen.back().origins);
     if (known != nullptr) continue;
     if (item.request.kind == MediaKind::kVideo) {
-      segment.work.video_frames += item.source->frame_count();
+      segment.work.video_frames += encoder.unremembered_frames(item, judge);
     } else if (item.request.kind == MediaKind::kImage) {
       segment.work.image_tokens += std::ssize(origins);
     }

@@ -19,10 +19,9 @@ EncodedMedia encode_media(const MediaEncoder& encoder, std::span<OpenedMedia> me
     EncodedSource source = encoder.encode(media[i], judge, encoded.timings);
     EncodedMedium medium;
     medium.features = std::move(source.features);
-    if (encoded.timings.vision > vision_before) {
-      if (request.kind == MediaKind::kVideo) encoded.work.video_frames += media[i].source->frame_count();
-      if (request.kind == MediaKind::kImage) encoded.work.image_tokens += std::ssize(medium.features.origins);
-    }
+    encoded.work.video_frames += source.encoded_frames;
+    if (request.kind == MediaKind::kImage && encoded.timings.vision > vision_before)
+      encoded.work.image_tokens += std::ssize(medium.features.origins);
     const std::int32_t number = first + static_cast<std::int32_t>(i);
     const std::vector<double> standing = media[i].source->standing_until_s();
     const std::vector<bool> frames = pinned_frames(pins, {number, request.kind, request.path, source.sampled.actual_s, standing});

@@ -2,19 +2,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <sstream>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
 #include "engine/device/cuda_plugin.h"
+#include "engine/generation/segment/frame_sets.h"
 #include "engine/generation/segment/picture_batches.h"
 #include "engine/media/frame_count.h"
 
 namespace winnow {
 namespace {
 
-// `content`: the file's hash, or its path.
-std::string cache_key(const OpenedMedia& media, const std::string& content, std::optional<VisionJudge> judge) {
+constexpr double kLongMs = 10'000.0;  // an encoder that somebody may not want to wait for
+
+// `content`: the file's hash, or its path. Of a part of a plan: the whole plan's.
+std::string plan_key(const OpenedMedia& media, const std::string& content, std::optional<VisionJudge> judge) {
   const FramePlan& plan = media.request.plan;
   std::ostringstream key;
   key.precision(17);
@@ -27,6 +33,27 @@ std::string cache_key(const OpenedMedia& media, const std::string& content, std:
   if (media.most_tokens > 0) key << "|most " << media.most_tokens;
   if (judge) key << "|judge " << static_cast<int>(*judge);
   return key.str();
+}
+
+std::string cache_key(const OpenedMedia& media, const std::string& content, std::optional<VisionJudge> judge) {
+  const FramePlan& plan = media.request.plan;
+  std::string key = plan_key(media, content, judge);
+  if (plan.taken > 0) key += "|taken " + std::to_string(plan.taken) + " by " + std::to_string(plan.set_frames);
+  return key;
+}
+
+void add_times(std::span<const SampledFrame> frames, CachedFeatures& to) {
+  for (const SampledFrame& frame : frames) {
+    to.asked_s.push_back(frame.asked_s);
+    to.actual_s.push_back(frame.actual_s);
+  }
+}
+
+std::vector<RgbImage> pictures_of(std::vector<SampledFrame> frames) {
+  std::vector<RgbImage> pictures;
+  pictures.reserve(frames.size());
+  for (SampledFrame& frame : frames) pictures.push_back(std::move(frame.image));
+  return pictures;
 }
 
 void require_few(std::span<const Message> messages) {
@@ -51,7 +78,8 @@ MediaFacts OpenedMedia::facts() const {
           only_image,
           video ? source->shown_times_s() : std::vector<double>(),
           0,
-          most_tokens};
+          most_tokens,
+          video ? source->planned_frames() : 0};
 }
 
 // A plan's own step, because the frames at it cover a little more than the video where its length is no multiple of the step.
@@ -72,6 +100,7 @@ MediaSampled sampled_before_decoding(const OpenedMedia& media) {
   if (request.kind == MediaKind::kVideo) {
     sampled.asked_s = media.source->asked_times_s();
     sampled.told_s = media.source->shown_times_s();
+    if (request.plan.taken > 0) sampled.planned_frames = media.source->planned_frames();
   }
   sampled.tokens = std::ssize(media.document.ids);
   sampled.all_tokens = media.document.all;
@@ -135,6 +164,26 @@ const CachedFeatures* MediaEncoder::remembered(const OpenedMedia& media, std::op
   return cache_.find_request(cache_key(media, media.request.path, judge));
 }
 
+bool MediaEncoder::in_sets(const OpenedMedia& media) const {
+  if (media.request.kind != MediaKind::kVideo || context_.trace != nullptr) return false;
+  // A part that was taken for a model that joins other frames has no whole sets of this one's.
+  const FramePlan& plan = media.request.plan;
+  if (plan.taken > 0) return plan.set_frames % joined_frames() == 0;
+  return media.source->frame_count() * model_info(context_.model).frame_ms >= kLongMs;
+}
+
+int MediaEncoder::unremembered_frames(const OpenedMedia& media, std::optional<VisionJudge> judge) const {
+  int frames = media.source->frame_count();
+  if (remembered(media, judge) != nullptr) return 0;
+  if (!in_sets(media)) return frames;
+  const FrameSets sets(media, static_cast<int>(joined_frames()));
+  const std::string plan = plan_key(media, media.request.path, judge);
+  for (const int set : sets.sets()) {
+    if (cache_.find_request(sets.key(plan, set)) != nullptr) frames -= static_cast<int>(sets.frames_of(set).size());
+  }
+  return frames;
+}
+
 const DocumentTokens& MediaEncoder::tokens_of(std::string text, const MediaRequest& request) const {
   DocumentMemo& memo = context_.model.documents;
   if (const DocumentTokens* known = memo.find(text, request.most_tokens)) return *known;
@@ -182,14 +231,17 @@ EncodedSource MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge
     std::string name = name_of_content(*media.source);
     MediaSampled sampled = sampled_before_decoding(media);
     context_.emit(sampled);
-    return {{model_.text().embed(at::tensor(read.ids, at::kLong)), {}, read.origins, read.ids}, std::move(sampled), std::move(name)};
+    return {0, {model_.text().embed(at::tensor(read.ids, at::kLong)), {}, read.origins, read.ids}, std::move(sampled), std::move(name)};
   }
+  EncodedSource encoded;
   const std::string key = cache_key(media, hash, judge);
   const std::string asked = cache_key(media, request.path, judge);
   std::optional<CachedFeatures> known;
   if (context_.trace == nullptr) known = cache_.find(key, asked);
   if (!known) {
-    known = encode_pictures(media, judge, timings);
+    const bool sets = in_sets(media);
+    known = sets ? encode_in_sets(media, judge, encoded, timings) : encode_pictures(media, judge, timings);
+    if (!sets && request.kind == MediaKind::kVideo) encoded.encoded_frames = media.source->frame_count();
     known->notices = media.source->notices();
     cache_.insert(key, asked, *known);
   }
@@ -199,7 +251,10 @@ EncodedSource MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge
   sampled.visual_tokens = std::ssize(known->features.origins);
   add_notices(sampled.notices, known->notices);
   context_.emit(sampled);
-  return {std::move(known->features), std::move(sampled), name_of_content(*media.source)};
+  encoded.features = std::move(known->features);
+  encoded.sampled = std::move(sampled);
+  encoded.content_hash = name_of_content(*media.source);
+  return encoded;
 }
 
 int MediaEncoder::batch_frames() const {
@@ -227,29 +282,88 @@ CachedFeatures MediaEncoder::encode_pictures(OpenedMedia& media, std::optional<V
   const bool video = facts.kind == MediaKind::kVideo;
   const int all = media.source->frame_count();
   std::vector<at::Tensor> batches, importance;
-  PictureBatches batch(*media.source, batch_frames(), context_.interrupt);
-  while (batch.count() > 0) {
-    const int first = batch.first();
-    say(Phase::kDecodeMedia, first, all);
+  PictureBatches batches_left(*media.source, batches_in_order(all, batch_frames()), context_.interrupt);
+  for (int done = 0; batches_left.left();) {
+    say(Phase::kDecodeMedia, done, all);
     const Stopwatch waited;
-    std::vector<SampledFrame> sampled = batch.take();
+    std::vector<SampledFrame> sampled = batches_left.take();
     timings.media += waited.elapsed_ms();
-    std::vector<RgbImage> pictures;
-    pictures.reserve(sampled.size());
-    for (SampledFrame& frame : sampled) {
-      if (video) {
-        result.asked_s.push_back(frame.asked_s);
-        result.actual_s.push_back(frame.actual_s);
-      }
-      pictures.push_back(std::move(frame.image));
-    }
-    say(Phase::kEncodeFrames, first, all);
-    const EncodedParts encoded = encode_batch(facts, std::move(pictures), judge, timings);
+    if (video) add_times(sampled, result);
+    say(Phase::kEncodeFrames, done, all);
+    done += static_cast<int>(sampled.size());
+    const EncodedParts encoded = encode_batch(facts, pictures_of(std::move(sampled)), judge, timings);
     batches.push_back(encoded.features);
     if (judge) importance.push_back(encoded.importance);
-    say(Phase::kEncodeFrames, batch.first(), all);
+    say(Phase::kEncodeFrames, done, all);
   }
   result.features = model_.join(facts, {at::cat(batches, 0), judge ? at::cat(importance, 0) : at::Tensor()});
+  return result;
+}
+
+CachedFeatures MediaEncoder::encode_in_sets(OpenedMedia& media, std::optional<VisionJudge> judge, EncodedSource& encoded,
+                                            TimingsMs& timings) const {
+  const MediaFacts facts = media.facts();
+  const int all = media.source->frame_count();
+  const FrameSets sets(media, static_cast<int>(joined_frames()));
+  const std::string plan = plan_key(media, media.source->content_hash(), judge);
+  const std::string asked = plan_key(media, media.request.path, judge);
+  std::map<int, CachedFeatures> there;  // in the order of time
+  std::vector<std::vector<int>> missing;
+  const auto each = static_cast<std::size_t>(batch_frames() / joined_frames());
+  for (const int set : sets.sets()) {
+    if (auto known = cache_.find(sets.key(plan, set), sets.key(asked, set))) {
+      there.emplace(set, *std::move(known));
+    } else if (missing.empty() || missing.back().size() == each) {
+      missing.push_back({set});
+    } else {
+      missing.back().push_back(set);
+    }
+  }
+  std::vector<FrameBatch> frames;
+  for (std::vector<int>& batch : missing) {
+    std::ranges::sort(batch);
+    frames.emplace_back();
+    for (const int set : batch) std::ranges::copy(sets.frames_of(set), std::back_inserter(frames.back()));
+  }
+  int done = all;
+  for (const FrameBatch& batch : frames) done -= static_cast<int>(batch.size());
+  encoded.encoded_frames = all - done;
+  PictureBatches pictures(*media.source, std::move(frames), context_.interrupt);
+  for (const std::vector<int>& batch : missing) {
+    say(Phase::kEncodeFrames, done, all, /*part_will_do=*/true);
+    const Stopwatch waited;
+    std::vector<SampledFrame> sampled = pictures.take();
+    timings.media += waited.elapsed_ms();
+    std::vector<CachedFeatures> of_set(batch.size());
+    std::size_t frame = 0;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const std::size_t count = sets.frames_of(batch[i]).size();
+      add_times(std::span(sampled).subspan(frame, count), of_set[i]);
+      frame += count;
+    }
+    done += static_cast<int>(sampled.size());
+    const EncodedParts parts = encode_batch(facts, pictures_of(std::move(sampled)), judge, timings);
+    const std::int64_t parts_each = parts.features.size(0) / std::ssize(batch);
+    require(parts_each * std::ssize(batch) == parts.features.size(0), "encode_in_sets: sets of one video have as many parts");
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const auto first = static_cast<std::int64_t>(i) * parts_each;
+      of_set[i].features.features = parts.features.narrow(0, first, parts_each).clone();
+      if (judge) of_set[i].features.importance = parts.importance.narrow(0, first, parts_each).clone();
+      cache_.insert(sets.key(plan, batch[i]), sets.key(asked, batch[i]), of_set[i]);
+      there.emplace(batch[i], std::move(of_set[i]));
+    }
+    say(Phase::kEncodeFrames, done, all, /*part_will_do=*/true);
+  }
+  CachedFeatures result;
+  std::vector<at::Tensor> features, importance;
+  for (auto& [set, known] : there) {
+    features.push_back(known.features.features);
+    if (judge) importance.push_back(known.features.importance);
+    std::ranges::copy(known.asked_s, std::back_inserter(result.asked_s));
+    std::ranges::copy(known.actual_s, std::back_inserter(result.actual_s));
+  }
+  result.features = model_.join(facts, {at::cat(features, 0), judge ? at::cat(importance, 0) : at::Tensor()});
+  if (media.request.plan.taken == 0) cache_.forget(sets.set_keys(plan));  // the whole holds them
   return result;
 }
 
@@ -273,8 +387,8 @@ MediaFeatures MediaEncoder::encode_clip(std::vector<SampledFrame> frames, std::i
   return model_.join(facts, {at::cat(features, 0), at::Tensor()});
 }
 
-void MediaEncoder::say(Phase phase, int done, int total) const {
-  context_.emit(Progress{phase, static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(total)});
+void MediaEncoder::say(Phase phase, int done, int total, bool part_will_do) const {
+  context_.emit(Progress{phase, static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(total), part_will_do});
 }
 
 }  // namespace winnow

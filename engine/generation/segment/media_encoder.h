@@ -35,6 +35,7 @@ struct OpenedMedia {
 };
 
 struct EncodedSource {
+  int encoded_frames = 0;  // of a video, that were not remembered
   MediaFeatures features;
   MediaSampled sampled;
   std::string content_hash;  // name_of_content()
@@ -61,13 +62,16 @@ class MediaEncoder {
   std::vector<OpenedMedia> open_all(std::span<const Message> messages) const;
   // The cached result of encode() for the same request; valid until the next encode(). Returns null if not cached.
   const CachedFeatures* remembered(const OpenedMedia& media, std::optional<VisionJudge> judge) const;
+  // Frames of a video that encode() has to encode.
+  int unremembered_frames(const OpenedMedia& media, std::optional<VisionJudge> judge) const;
 
   // Encodes a clip of a running source, frames numbered from 0; frames_before: frames read earlier. Not cached.
   MediaFeatures encode_clip(std::vector<SampledFrame> frames, std::int64_t frames_before, const MediaDetail& detail,
                             TimingsMs& timings) const;
 
   // Without a video's subtitles. Adds to timings. Emits Progress, then MediaSampled. A trace receives the pixels; cached features are then
-  // not used.
+  // not used. A video that takes long is encoded in coarse_order(); what was done before an interrupt is remembered, and
+  // FramePlan::taken of as many frames as the last Progress named needs no more.
   EncodedSource encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;
 
  private:
@@ -76,12 +80,15 @@ class MediaEncoder {
   OpenedMedia open(const MediaRequest& request, bool only_image) const;
   const DocumentTokens& tokens_of(std::string text, const MediaRequest& request) const;
   CachedFeatures encode_pictures(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;
+  CachedFeatures encode_in_sets(OpenedMedia& media, std::optional<VisionJudge> judge, EncodedSource& encoded, TimingsMs& timings) const;
+  // True if sets of its frames are remembered one by one.
+  bool in_sets(const OpenedMedia& media) const;
   // Pictures of one medium through processor and tower.
   EncodedParts encode_batch(const MediaFacts& facts, std::vector<RgbImage> pictures, std::optional<VisionJudge> judge,
                             TimingsMs& timings) const;
   // Frames per batch of the tower.
   int batch_frames() const;
-  void say(Phase phase, int done, int total) const;
+  void say(Phase phase, int done, int total, bool part_will_do = false) const;
 
   const RequestContext& context_;
   const VisionLanguageModel& model_;

@@ -5,6 +5,7 @@
 // Threads: engine thread; nothing else may use the source while this lives.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <future>
 #include <vector>
@@ -14,31 +15,34 @@
 
 namespace winnow {
 
+// Numbers of a source's frames, ascending.
+using FrameBatch = std::vector<int>;
+
+// All frames of a source in order, so many at a time.
+std::vector<FrameBatch> batches_in_order(int frames, int frames_each);
+
 class PictureBatches {
  public:
   static constexpr std::int64_t kMostBytesAhead = std::int64_t{256} << 20;
 
   // source is borrowed.
-  PictureBatches(FrameSource& source, int frames_each, const InterruptToken& interrupt);
+  PictureBatches(FrameSource& source, std::vector<FrameBatch> batches, const InterruptToken& interrupt);
   // Interrupts decoding and waits for its end.
   ~PictureBatches();
   PictureBatches(const PictureBatches&) = delete;
   PictureBatches& operator=(const PictureBatches&) = delete;
 
-  // The first frame of the next batch, and its number of frames; 0 after the last batch.
-  int first() const { return first_; }
-  int count() const;
-  // Waits for that batch.
+  bool left() const { return next_batch_ < batches_.size(); }
+  // Waits for the next batch.
   std::vector<SampledFrame> take();
 
  private:
   void begin(std::launch how);
 
   FrameSource& source_;
-  const int frames_each_;
-  const bool ahead_;
+  const std::vector<FrameBatch> batches_;
   InterruptSource ended_;
-  int first_ = 0;
+  std::size_t next_batch_ = 0;
   std::future<std::vector<SampledFrame>> next_;
 };
 

@@ -7,6 +7,7 @@
 // its cells; a video is pictures of joined frames, each with its time (qwen3_vl_config.h). Follows transformers 5.2's defaults, including
 // its torchvision processors. The size of frames depends on their number; for a running source on that of one batch. Errors: kDamagedFile
 // naming the tensor, Interrupted.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -36,10 +37,10 @@ void require_token(const ModelLoad& load, const Tokenizer& tokenizer, const char
 // Frames that a source without an end is taken to have, where their number decides how large they are.
 constexpr std::int64_t kFramesOfEndless = 8;
 
-// The size of frames depends on this count.
+// The size of frames depends on this count, so that a part of a plan's frames has the tokens that all of them would give it.
 std::int64_t counted_frames(const MediaFacts& facts) {
   const bool endless = facts.kind == MediaKind::kVideo && facts.duration_s == 0.0;
-  return endless ? kFramesOfEndless : facts.frames;
+  return endless ? kFramesOfEndless : std::max(facts.frames, facts.planned_frames);
 }
 
 class Qwen3Vl final : public Sight {

@@ -67,7 +67,7 @@ TEST(PlanWords, TheWaitForAVideoIsSaidBeforeAnyWasMeasured) {
   subject.attachments = {video(12)};
   subject.frameMs = 5000.0;
   const ui::PlanView view = ui::describePlan(planned, subject);
-  EXPECT_TRUE(view.text.endsWith(QStringLiteral(" · about 60.0 s"))) << view.text.toStdString();
+  EXPECT_TRUE(view.text.endsWith(QStringLiteral(" · about 60.0 s · 64 frames: about 5 min"))) << view.text.toStdString();
   EXPECT_TRUE(view.detail.contains(QStringLiteral("Each frame takes about 5.0 s"))) << view.detail.toStdString();
   subject.frameMs = 2.0;
   EXPECT_FALSE(ui::describePlan(planned, subject).text.contains(QStringLiteral("about"))) << "the rest of a short wait is not known";

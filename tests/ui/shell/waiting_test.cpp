@@ -5,6 +5,7 @@
 #include "ui/composer/preparation_line.h"
 #include "ui/models/cache_monitor.h"
 #include "ui/models/wait_progress.h"
+#include "ui/shell/chat/export_chat.h"
 #include "ui/shell/turns/elsewhere_notice.h"
 
 namespace winnow::test {
@@ -17,6 +18,20 @@ class WaitingTest : public WindowTest {
       if (std::holds_alternative<Turn>(request.body) && m_slow)
         return answer_script(request, "It is written word by word, and slowly.", std::chrono::milliseconds(150));
       Script script = default_script(request);
+      const auto* turn = std::get_if<Turn>(&request.body);
+      const auto* clip = turn != nullptr ? std::get_if<MediaItem>(&turn->messages.back().items.front()) : nullptr;
+      if (clip != nullptr && m_encodes) {
+        if (clip->media.plan.taken == 0) return Script{{{}, Say{Progress{Phase::kEncodeFrames, 12, 64, true}}}, {{}, Stall{}}};
+        for (Step& step : script) {
+          auto* said = std::get_if<Say>(&step.action);
+          auto* sampled = said != nullptr ? std::get_if<MediaSampled>(&said->body) : nullptr;
+          if (sampled == nullptr) continue;
+          sampled->asked_s.resize(12);
+          sampled->actual_s.resize(12);
+          sampled->planned_frames = 64;
+        }
+        return script;
+      }
       if (!std::holds_alternative<Turn>(request.body) || !m_stalls) return script;
       const auto said = std::find_if(script.begin(), script.end(),
                                      [](const Step& step) { return std::holds_alternative<TextDelta>(std::get<Say>(step.action).body); });
@@ -38,10 +53,31 @@ class WaitingTest : public WindowTest {
     m_window->page().startNew();
     ASSERT_TRUE(waitUntil([this] { return session().chat.id() == 0; }));
   }
+  // An answer that waits for its video's frames, 12 of which are there.
+  enum class Attach : int { kVideo = 1, kNothingMore = 2 };
+  void waitForFrames(Attach what = Attach::kVideo) {
+    m_encodes = true;
+    if (what == Attach::kVideo) composer()->addFile("/clips/a.mp4");
+    ASSERT_TRUE(attached());
+    composer()->prompt()->setPlainText(QStringLiteral("What is it?"));
+    ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+    pressEnter();
+    ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && last().framesThere == 12; }));
+  }
+  void click(ui::Action action) {
+    m_window->grab();
+    const QRect button = transcript()->actionRect(last().id, action);
+    ASSERT_FALSE(button.isEmpty());
+    QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, button.center());
+  }
+  FramePlan askedPlan() {
+    return std::get<MediaItem>(std::get<Turn>(m_log->requests().back().body).messages.back().items.front()).media.plan;
+  }
   ui::ElsewhereNotice* notice() { return inWindow<ui::ElsewhereNotice>(); }
 
   std::atomic<bool> m_stalls{false};
-  std::atomic<bool> m_slow{false};  // the answer ends by itself, a second later
+  std::atomic<bool> m_encodes{false};  // an encoder that stays with its first frames
+  std::atomic<bool> m_slow{false};     // the answer ends by itself, a second later
   ConversationId m_elsewhere = 0;
 };
 
@@ -60,6 +96,44 @@ TEST_F(WaitingTest, AnAnswerElsewhereIsToldWithTheWayThereAndStop) {
   notice()->button(QStringLiteral("Stop it"))->click();
   EXPECT_TRUE(idle());
   EXPECT_TRUE(notice()->isHidden());
+}
+
+TEST_F(WaitingTest, TheFramesThatAreThereCanBeAnsweredFrom) {
+  m_settings->setPrepareMode(app::PrepareMode::kNever);
+  waitForFrames();
+  click(ui::Action::kAnswerNow);
+  ASSERT_TRUE(waitUntil([this] { return !session().answers.busy() && !last().text.isEmpty(); }));
+  EXPECT_EQ(askedPlan().taken, 12);
+  EXPECT_EQ(transcript()->messageCount(), 2);
+  EXPECT_EQ(last().branchCount, 1) << "it is the answer that was waited for";
+  EXPECT_EQ(last().fromPart, QStringLiteral("Written from 12 of 64 frames of the video."));
+  EXPECT_TRUE(transcript()->messageAt(0).attachments.front().detail.startsWith(QStringLiteral("12 of 64 frames")))
+      << transcript()->messageAt(0).attachments.front().detail.toStdString();
+  close();
+  open({});
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  EXPECT_FALSE(last().fromPart.isEmpty());
+  EXPECT_TRUE(ui::chatAsMarkdown(session().chat.loaded(), list_methods()).contains("12 of 64 frames"));
+  // All of them, in a further wording of the question.
+  m_encodes = false;
+  ASSERT_TRUE(waitUntil([this] { return session().answers.canSend(); }));
+  click(ui::Action::kReadAll);
+  ASSERT_TRUE(waitUntil([this] { return !session().answers.busy() && last().fromPart.isEmpty() && !last().text.isEmpty(); }));
+  EXPECT_EQ(askedPlan().taken, 0);
+  EXPECT_EQ(transcript()->messageAt(0).branchCount, 2);
+}
+
+TEST_F(WaitingTest, AQuestionBehindAPreparationCanDoWithItsFrames) {
+  m_settings->setPrepareMode(app::PrepareMode::kAlways);
+  m_log->holdPreparations(true);
+  m_log->setEncodedFrames(12);
+  composer()->addFile("/clips/a.mp4");
+  ASSERT_TRUE(waitUntil([this] { return m_log->prepares().size() == 1; }));
+  waitForFrames(Attach::kNothingMore);
+  click(ui::Action::kAnswerNow);
+  ASSERT_TRUE(waitUntil([this] { return !session().answers.busy() && !last().text.isEmpty(); })) << "what is prepared is not waited for";
+  EXPECT_EQ(askedPlan().taken, 12);
+  EXPECT_FALSE(last().fromPart.isEmpty());
 }
 
 TEST_F(WaitingTest, AQuestionThatIsSentMeanwhileIsNext) {

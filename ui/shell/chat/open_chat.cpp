@@ -199,7 +199,7 @@ void OpenChat::setPins(app::MessageId question, int place, const app::PinnedRang
   app::Attachment& attachment = message->attachments[place];
   if (attachment.pins == pins) return;
   attachment.pins = pins;
-  m_store.storePins(question, place, pins);
+  m_store.storeAsked(question, place, attachment);
   tellChanged(question);
 }
 
@@ -211,6 +211,7 @@ void OpenChat::takeSampled(const MediaSampled& sampled, QList<app::StoredMessage
   for (const TimedLine& line : sampled.lines) times.linesS.push_back(line.start_s);
   times.linesDigest = app::digestOf(sampled.lines);
   times.notices = sampled.notices;
+  times.planned = sampled.planned_frames;
   app::Attachment asked;
   asked.path = QByteArray::fromStdString(sampled.path);
   asked.kind = sampled.kind;

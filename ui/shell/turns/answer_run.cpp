@@ -145,13 +145,45 @@ void AnswerRun::setOccupied(const QString& reason) {
 
 bool AnswerRun::writingHere() const { return writing() != nullptr && writing()->conversation == m_chat.id(); }
 
-void AnswerRun::showWaiting(const QString& phase, double share) {
+void AnswerRun::showWaiting(const QString& phase, double share, const Progress& frames) {
   auto* run = std::get_if<Writing>(&m_state);
   if (run == nullptr || run->wordsCame()) return;
   run->phase.phase = phase;
   run->phase.share = share;
   m_monitor.setWaiting(phase, share);
+  noteFrames(frames);
   if (writingHere()) Q_EMIT phaseChanged(run->phase.answer, phase, share);
+}
+
+void AnswerRun::noteFrames(const Progress& frames) {
+  auto* run = std::get_if<Writing>(&m_state);
+  if (run == nullptr) return;
+  const int there = app::videoInParts(run->turn) != nullptr ? app::framesToAnswerFrom(frames) : 0;
+  if (std::exchange(run->phase.framesThere, there) != there && writingHere()) m_chat.tellChanged(run->phase.answer);
+}
+
+// Does with the frames that are there.
+void AnswerRun::answerFromPart() {
+  auto* run = std::get_if<Writing>(&m_state);
+  m_engine.cancel(run->request);
+  Q_EMIT partTaken();
+  FramePlan& plan = app::videoInParts(run->turn)->plan;
+  plan.taken = std::exchange(run->phase.framesThere, 0);
+  plan.set_frames = static_cast<int>(m_model.info().traits.joined_frames);
+  app::StoredMessage& question = run->thread.last();
+  for (int place = 0; place < question.attachments.size(); ++place) {
+    app::Attachment& attachment = question.attachments[place];
+    if (attachment.kind != MediaKind::kVideo) continue;
+    attachment.plan = plan;
+    attachment.sampled = {};
+    m_store.storeAsked(question.id, place, attachment);
+  }
+  if (app::StoredMessage* shown = m_chat.edit(question.id)) {
+    shown->attachments = question.attachments;
+    m_chat.tellChanged(question.id);
+  }
+  run->request = m_engine.post(Turn(run->turn), this, [this](const Event& event) { onEvent(event); });
+  if (writingHere()) m_chat.tellChanged(run->phase.answer);
 }
 
 std::optional<AnswerPhase> AnswerRun::phase() const { return writing() != nullptr ? std::optional(writing()->phase) : std::nullopt; }
@@ -305,6 +337,10 @@ void AnswerRun::regenerate(app::MessageId id, Again how) {
   const bool canBe = message != nullptr && (how != Again::kGoingOn || app::canGoOn(*message));
   if (!canBe || !canSend()) return;
   const app::MessageId question = message->role == Role::kUser ? message->id : message->parent;
+  if (how == Again::kFromAll) {
+    if (const std::optional<app::Draft> draft = beginEdit(question)) send(draft->text, draft->attachments);
+    return;
+  }
   Saving saving;
   saving.asks = Asks::kAnswerAgain;
   saving.asked = Time::clock::now();
@@ -335,8 +371,10 @@ std::optional<app::Draft> AnswerRun::beginEdit(app::MessageId question) {
   m_editing = found->id;
   m_editingIn = m_chat.id();
   app::Draft draft{found->text, m_subject.attachedOf(found->attachments)};
-  // Only what identifies other subtitles stays of what was read.
+  // Only what identifies other subtitles stays of what was read. All frames are asked for, if a part was answered from.
   for (app::Attachment& attachment : draft.attachments) {
+    attachment.plan.taken = 0;
+    attachment.plan.set_frames = 1;
     app::SampledTimes lines;
     lines.linesDigest = attachment.sampled.linesDigest;
     attachment.sampled = lines;
@@ -441,8 +479,10 @@ void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
 
 void AnswerRun::stop(Stopped what) {
   auto* run = std::get_if<Writing>(&m_state);
-  if (run == nullptr || (what == Stopped::kThought && !run->phase.canAnswerNow)) return;
-  run->thoughtEnds = what == Stopped::kThought;
+  if (run == nullptr) return;
+  if (what == Stopped::kWaiting && run->phase.framesThere > 0) return answerFromPart();
+  if (what == Stopped::kWaiting && !run->phase.canAnswerNow) return;
+  run->thoughtEnds = what == Stopped::kWaiting;
   m_engine.stop(run->request);
 }
 
@@ -457,6 +497,7 @@ void AnswerRun::onEvent(const Event& event) {
     if (run->wordsCame()) return;
     run->phase.phase = phaseText(progress->phase, progress->done, progress->total);
     run->phase.share = phaseShare(progress->done, progress->total);
+    noteFrames(*progress);
     if (writingHere()) Q_EMIT phaseChanged(run->phase.answer, run->phase.phase, run->phase.share);
   } else if (const auto* delta = std::get_if<TextDelta>(&event.body)) {
     onText(*delta);

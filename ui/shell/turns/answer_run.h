@@ -59,12 +59,13 @@ class AnswerRun : public QObject {
   void sendToCompare(const QString& text, const QList<app::Attachment>& attachments);
   // Sends a chat's draft, which need not be on screen.
   void sendDraft(const app::LoadedConversation& chat, Time asked);
-  // Thought: it ends, and the answer begins; where it cannot, nothing happens.
-  enum class Stopped : int { kAnswer = 1, kThought = 2 };
+  // A thought ends, or frames are waited for no longer (AnswerPhase::framesThere), and the answer begins. Nothing if neither can be.
+  enum class Stopped : int { kAnswer = 1, kWaiting = 2 };
   void stop(Stopped what = Stopped::kAnswer);
   // A further answer to the question of this answer, or to this question. Going on: it begins with all of this answer, which did not come
-  // to its end, and what that went by holds for the rest, too. Alone: it sees what is attached and nothing that was said before.
-  enum class Again : int { kAnew = 1, kGoingOn = 2, kAlone = 3 };
+  // to its end, and what that went by holds for the rest, too. Alone: it sees what is attached and nothing that was said before. From all:
+  // the question is asked again about all frames of its video, of which this answer saw a part.
+  enum class Again : int { kAnew = 1, kGoingOn = 2, kAlone = 3, kFromAll = 4 };
   void regenerate(app::MessageId message, Again how = Again::kAnew);
   // The next question of the chat on screen reads everything again, under the recipe that the chat has now.
   void readAgain();
@@ -79,8 +80,8 @@ class AnswerRun : public QObject {
   app::SharedKeptMap runningKeptMap(app::MessageId answer) const;
   std::optional<AnswerPhase> phase() const;  // of the answer that is being written
   bool writingHere() const;
-  // Shows what the sent question waits for before the engine begins on it; share: 0..1.
-  void showWaiting(const QString& phase, double share);
+  // Shows what the sent question waits for before the engine begins on it; share: 0..1. frames: what was told last of those that are read.
+  void showWaiting(const QString& phase, double share, const Progress& frames);
   bool busy() const { return !std::holds_alternative<Idle>(m_state); }
   // Why a question cannot be sent now; empty: it can, once what is being written here has ended.
   QString blockedReason() const;
@@ -93,6 +94,7 @@ class AnswerRun : public QObject {
   void keptMapKnown(qint64 answer, const winnow::app::SharedKeptMap& map);
   void phaseChanged(qint64 message, const QString& phase, double share);
   void sent();          // acknowledged: the composer may be emptied
+  void partTaken();     // what is still read of the attachments is not waited for
   void stateChanged();  // busy, blocked, model, chat
   void comparisonReady(const winnow::app::TurnIds& ids, const QList<winnow::app::StoredMessage>& thread);  // saved; thread ends with it
 
@@ -158,6 +160,8 @@ class AnswerRun : public QObject {
   void onText(const TextDelta& delta);
   void onFinished(const Finished& finished);
   void answerNow(const Finished& thought);
+  void noteFrames(const Progress& frames);
+  void answerFromPart();
   void noteCause();  // of what is being written: saved, shown
   // finished: null: without figures.
   void finish(app::MessageState state, const Finished* finished, const std::optional<Error>& error);

@@ -60,6 +60,7 @@ PreparationController::PreparationController(const WindowServices& services, Cha
     m_sent = m_stage == Stage::kRunning;
     show();
   });
+  connect(&m_session.answers, &AnswerRun::partTaken, this, &PreparationController::drop);
   connect(&m_line, &PreparationLine::actionTriggered, this, &PreparationController::act);
 }
 
@@ -113,6 +114,7 @@ void PreparationController::begin() {
 void PreparationController::start() {
   m_media.clear();
   m_report = {};
+  m_frames = {};
   m_progress.begin({.pictures = !onlyTexts(), .reading = describe(m_subject.recipe).value_or(RecipeTraits()).before_question});
   try {
     Turn turn = m_session.answers.turnIfSent({m_composer.draft().text, m_subject.attachments});
@@ -149,6 +151,7 @@ void PreparationController::onEngineEvent(const Event& event) {
   if (event.id != m_request) return;  // of media that have changed since
   if (const auto* progress = std::get_if<Progress>(&event.body)) {
     m_progress.take(*progress);
+    m_frames = *progress;
   } else if (const auto* sampled = std::get_if<MediaSampled>(&event.body)) {
     const bool video = sampled->kind == MediaKind::kVideo;
     if (sampled->kind == MediaKind::kDocument)
@@ -195,7 +198,7 @@ void PreparationController::show() {
     view.text = m_sent ? tr("Your question is next. %1").arg(text) : text;
     view.share = m_progress.share();
     if (!m_sent) view.action = tr("Not now");
-    if (m_sent) m_session.answers.showWaiting(text, view.share);
+    if (m_sent) m_session.answers.showWaiting(text, view.share, m_frames);
   } else if (m_stage == Stage::kDeclined) {
     view.text = tr("Not prepared. Your files are read when you ask.");
     view.action = tr("Prepare now");

@@ -68,6 +68,7 @@ class PreparationController : public QObject {
   RequestId m_request = 0;
   bool m_sent = false;  // a question waits for the one that runs
   WaitProgress m_progress;
+  Progress m_frames;  // what was told last
   Prepared m_prepared;
   CacheReport m_report;
   QList<DescribedMedium> m_media;  // of the thread, as far as they are known

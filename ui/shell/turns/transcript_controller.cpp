@@ -82,7 +82,8 @@ TranscriptController::TranscriptController(const WindowServices& services, ChatS
   connect(&m_view, &TranscriptView::regenerateRequested, answers, again(AnswerRun::Again::kAnew));
   connect(&m_view, &TranscriptView::continueRequested, answers, again(AnswerRun::Again::kGoingOn));
   connect(&m_view, &TranscriptView::answerAloneRequested, answers, again(AnswerRun::Again::kAlone));
-  connect(&m_view, &TranscriptView::answerNowRequested, answers, [answers] { answers->stop(AnswerRun::Stopped::kThought); });
+  connect(&m_view, &TranscriptView::answerNowRequested, answers, [answers] { answers->stop(AnswerRun::Stopped::kWaiting); });
+  connect(&m_view, &TranscriptView::readAllRequested, answers, again(AnswerRun::Again::kFromAll));
   connect(&m_view, &TranscriptView::readAgainRequested, this, [answers](qint64 answer) {
     if (!answers->canSend()) return;
     answers->readAgain();

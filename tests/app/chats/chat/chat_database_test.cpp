@@ -392,12 +392,28 @@ TEST_F(ChatDatabaseTest, PinsComeBackWithDraftsAndQuestions) {
   open();
   EXPECT_TRUE(stored(id, ids.question).attachments[0].pins.empty());
   EXPECT_EQ(stored(id, ids.question).attachments[1].pins, pinned.pins);
-  m_db->storePins(ids.question, 1, {});
-  m_db->storePins(ids.question, 0, {{4.0, 5.0}});
+  m_db->storeAsked(ids.question, 1, clip());
+  pinned.pins = {{4.0, 5.0}};
+  m_db->storeAsked(ids.question, 0, pinned);
   open();
   EXPECT_EQ(stored(id, ids.question).attachments[0].pins, (PinnedRanges{{4.0, 5.0}}));
   EXPECT_TRUE(stored(id, ids.question).attachments[1].pins.empty());
-  EXPECT_THROW(m_db->storePins(ids.question, 2, {}), Exception);
+  EXPECT_THROW(m_db->storeAsked(ids.question, 2, {}), Exception);
+}
+
+TEST_F(ChatDatabaseTest, APartOfAVideosFramesIsStoredWithItsQuestion) {
+  open();
+  const ConversationId id = conversation();
+  const TurnIds ids = m_db->beginTurn({id, 0, QStringLiteral("q"), {clip(), clip()}});
+  Attachment part = clip();
+  part.plan.taken = 12;
+  part.plan.set_frames = 2;
+  m_db->storeAsked(ids.question, 1, part);
+  open();
+  EXPECT_EQ(stored(id, ids.question).attachments[0].plan, clip().plan);
+  EXPECT_EQ(stored(id, ids.question).attachments[1].plan, part.plan);
+  const TurnIds next = m_db->beginTurn({id, ids.answer, QStringLiteral("q"), stored(id, ids.question).attachments});
+  EXPECT_EQ(stored(id, next.question).attachments[1].plan, part.plan);
 }
 
 TEST_F(ChatDatabaseTest, FiguresThatAreNoNumbersAreStoredAsNothing) {

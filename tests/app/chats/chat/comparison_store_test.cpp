@@ -286,7 +286,8 @@ TEST_F(ComparisonStoreTest, ADatabaseOfTheVersionBeforeOpensWithItsAnswersUnchec
       "ALTER TABLE run DROP COLUMN makers_json; ALTER TABLE run DROP COLUMN has_figures; "
       "ALTER TABLE attachment DROP COLUMN words; ALTER TABLE attachment DROP COLUMN most_tokens; "
       "ALTER TABLE attachment DROP COLUMN subtitles; ALTER TABLE attachment DROP COLUMN encoding; "
-      "ALTER TABLE attachment DROP COLUMN detail; "
+      "ALTER TABLE attachment DROP COLUMN detail; ALTER TABLE attachment DROP COLUMN plan_taken; "
+      "ALTER TABLE attachment DROP COLUMN plan_set_frames; "
       "ALTER TABLE attachment DROP COLUMN pins_json; ALTER TABLE conversation DROP COLUMN later_questions; "
       "ALTER TABLE conversation DROP COLUMN sampling_json; PRAGMA user_version = 4;";
   ASSERT_EQ(sqlite3_exec(raw, back, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(raw);

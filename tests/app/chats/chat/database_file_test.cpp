@@ -292,7 +292,9 @@ TEST_F(DatabaseFileTest, UpgradesTheSixthVersionWhoseAttachmentsHadNoPins) {
   EXPECT_TRUE(QFileInfo::exists(file() + QStringLiteral(".before-v7")));
   const auto pins = [&db] { return db.loadConversation(5).messages.at(0).attachments.at(0).pins; };
   EXPECT_EQ(pins(), PinnedRanges{});
-  db.storePins(9, 0, {{1.0, 1.5}});
+  Attachment pinned;
+  pinned.pins = {{1.0, 1.5}};
+  db.storeAsked(9, 0, pinned);
   EXPECT_EQ(pins(), (PinnedRanges{{1.0, 1.5}}));
 }
 

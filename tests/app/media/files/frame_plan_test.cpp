@@ -125,6 +125,25 @@ TEST(FramePlan, EveryStopsAtTheLargestNumberOfPictures) {
   EXPECT_EQ(many.endS, 1024.0);
 }
 
+TEST(FramePlan, APartIsTakenOfWhatIsLeftWithoutRepeats) {
+  FramePlan plan = uniform(8);
+  plan.taken = 3;
+  const AskedTimes asked = planFrames(plan, 8.0);
+  const PlannedFrames all = dropRepeats(asked, 1024, pictures({0.0, 3.0, 4.0, 5.0, 6.0, 7.0}));
+  const PlannedFrames part = takenOf(all, plan);
+  EXPECT_EQ(all.askedS, (std::vector<double>{0.5, 3.5, 4.5, 5.5, 6.5, 7.5}));
+  EXPECT_EQ(part.askedS, (std::vector<double>{0.5, 4.5, 7.5})) << "first, last, middle";
+  EXPECT_EQ(part.shownS, (std::vector<double>{0.0, 4.0, 7.0}));
+  EXPECT_EQ(part.untilS.front(), all.untilS.front());
+  EXPECT_EQ(part.planned, 6);
+  EXPECT_EQ(part.repeats, 2);
+  plan.taken = 6;
+  EXPECT_EQ(takenOf(all, plan).askedS, all.askedS);
+  plan.taken = 1;
+  plan.set_frames = 2;
+  EXPECT_EQ(takenOf(all, plan).askedS, (std::vector<double>{0.5, 3.5})) << "a set is not divided";
+}
+
 TEST(FramePlan, RefusesTooManyFrames) {
   EXPECT_EQ(refusal(uniform(1025)).code, ErrorCode::kLimitExceeded);
   EXPECT_EQ(refusal(uniform(1025)).reason, "1025 frames were asked for, at most 1024 are possible");
@@ -148,6 +167,12 @@ TEST(FramePlan, RefusesWhatNoVideoCouldSatisfy) {
   FramePlan none = uniform(4);
   none.max_frames = 0;
   EXPECT_EQ(refusal(none).code, ErrorCode::kInvalidArgument);
+  FramePlan part = uniform(4);
+  part.set_frames = 0;
+  EXPECT_EQ(refusal(part).code, ErrorCode::kInvalidArgument);
+  part = uniform(4);
+  part.taken = -1;
+  EXPECT_EQ(refusal(part).code, ErrorCode::kInvalidArgument);
 }
 
 TEST(FramePlan, SaysHowLongTheVideoIsWhenTheRangeStartsAfterIt) {

@@ -26,6 +26,7 @@ SourceOpened opened() {
   SourceOpened answer;
   answer.info.widthPx = answer.info.heightPx = 4;
   answer.askedS = answer.shownS = {0.0};
+  answer.planned = 1;
   return answer;
 }
 

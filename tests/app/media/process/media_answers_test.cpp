@@ -61,6 +61,7 @@ SourceOpened soundAnswer() {
   opened.durationS = 2.0;
   opened.askedS = opened.shownS = {0.5, 1.5};
   opened.untilS = {1.0, 2.0};
+  opened.planned = 3;
   opened.lines = {{0.0, 1.0, "Hello"}};
   return opened;
 }

@@ -41,11 +41,10 @@ class Frames : public FrameSource {
 
 TEST(PictureBatches, ComeInOrderAndOnce) {
   Frames source(19);
-  PictureBatches batches(source, 8, {});
+  PictureBatches batches(source, batches_in_order(source.frame_count(), 8), {});
   std::vector<double> times;
   std::vector<int> sizes;
-  while (batches.count() > 0) {
-    EXPECT_EQ(batches.first(), static_cast<int>(times.size()));
+  while (batches.left()) {
     const auto batch = batches.take();
     sizes.push_back(static_cast<int>(batch.size()));
     for (const SampledFrame& frame : batch) times.push_back(frame.asked_s);
@@ -54,13 +53,26 @@ TEST(PictureBatches, ComeInOrderAndOnce) {
   for (int i = 0; i < 19; ++i) EXPECT_EQ(times[static_cast<std::size_t>(i)], i);
 }
 
+TEST(PictureBatches, FramesThatFollowEachOtherAreReadAtOnce) {
+  Frames source(20);
+  std::vector<int> first;
+  source.before = [&](int frame, const InterruptToken&) { first.push_back(frame); };
+  PictureBatches batches(source, {{0, 4, 5, 6, 19}, {7}}, {});
+  std::vector<double> times;
+  for (const SampledFrame& frame : batches.take()) times.push_back(frame.asked_s);
+  EXPECT_EQ(times, (std::vector<double>{0, 4, 5, 6, 19}));
+  batches.take();
+  EXPECT_EQ(first, (std::vector<int>{0, 4, 19, 7}));
+  EXPECT_FALSE(batches.left());
+}
+
 TEST(PictureBatches, TheNextIsReadWhileOneIsUsedAndNoneBehindIt) {
   Frames source(24);
   std::latch second(1);
   source.before = [&](int first, const InterruptToken&) {
     if (first == 8) second.count_down();
   };
-  PictureBatches batches(source, 8, {});
+  PictureBatches batches(source, batches_in_order(source.frame_count(), 8), {});
   EXPECT_EQ(source.read_up_to, 0) << "nothing before it is asked for";
   batches.take();
   second.wait();  // without asking for it
@@ -71,7 +83,7 @@ TEST(PictureBatches, TheNextIsReadWhileOneIsUsedAndNoneBehindIt) {
 
 TEST(PictureBatches, LargePicturesAreReadWhenTheyAreAskedFor) {
   Frames source(16, 4096);
-  PictureBatches batches(source, 8, {});
+  PictureBatches batches(source, batches_in_order(source.frame_count(), 8), {});
   batches.take();
   EXPECT_EQ(source.read_up_to, 8);
   batches.take();
@@ -83,7 +95,7 @@ TEST(PictureBatches, AnErrorComesWithItsBatch) {
   source.before = [](int first, const InterruptToken&) {
     if (first == 8) throw Exception(ErrorCode::kDamagedFile, "clip", "frame 8");
   };
-  PictureBatches batches(source, 8, {});
+  PictureBatches batches(source, batches_in_order(source.frame_count(), 8), {});
   EXPECT_EQ(batches.take().size(), 8u);
   EXPECT_THROW(batches.take(), Exception);
   EXPECT_EQ(source.read_up_to, 8) << "nothing is read behind it";
@@ -100,7 +112,7 @@ TEST(PictureBatches, StopAndCancelReachTheReader) {
       while (!token.requested()) std::this_thread::yield();
       token.throw_if_requested();
     };
-    PictureBatches batches(source, 8, user.token());
+    PictureBatches batches(source, batches_in_order(source.frame_count(), 8), user.token());
     batches.take();
     reading.wait();
     kind == Interrupt::kStop ? user.request_stop() : user.request_cancel();
@@ -124,7 +136,7 @@ TEST(PictureBatches, LeavingEndsWhatIsBeingRead) {
     token.throw_if_requested();
   };
   {
-    PictureBatches batches(source, 8, {});
+    PictureBatches batches(source, batches_in_order(source.frame_count(), 8), {});
     batches.take();
     reading.wait();
   }
