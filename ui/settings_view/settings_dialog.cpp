@@ -15,6 +15,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/words/format_text.h"
 #include "engine/recipes/method_info.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/settings_view/sampling_form.h"
@@ -104,12 +105,25 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
   frames->setToolTip(tr("64: fewer where this computer would take more than about a minute for them"));
   form->addRow(tr("Frames per video"), frames);
 
-  auto* prepare = new QComboBox;
-  prepare->addItem(tr("On mains power"), int(app::PrepareMode::kOnMains));
-  prepare->addItem(tr("Always"), int(app::PrepareMode::kAlways));
-  prepare->addItem(tr("Never"), int(app::PrepareMode::kNever));
-  prepare->setCurrentIndex(prepare->findData(int(settings.prepareMode())));
+  const auto whenUnasked = [this] {
+    auto* when = new QComboBox;
+    when->addItem(tr("On mains power"), int(app::Unasked::kOnMains));
+    when->addItem(tr("Always"), int(app::Unasked::kAlways));
+    when->addItem(tr("Never"), int(app::Unasked::kNever));
+    return when;
+  };
+  const auto showUnasked = [&settings](QComboBox* prepare, QComboBox* check) {
+    prepare->setCurrentIndex(prepare->findData(int(settings.unasked().prepare)));
+    check->setCurrentIndex(check->findData(int(settings.unasked().check)));
+  };
+  auto* prepare = whenUnasked();
   form->addRow(tr("Prepare attachments in advance"), prepare);
+  auto* check = whenUnasked();
+  check->setToolTip(
+      tr("While nothing else is to be done, an answer from a compressed cache is checked word by word, if that takes under %1")
+          .arg(app::formatSeconds(app::UnaskedWork::kMostCheckMs)));
+  form->addRow(tr("Check answers against the full cache"), check);
+  showUnasked(prepare, check);
   auto* keep = new QCheckBox(tr("Save what a chat has read, to continue it later"));
   keep->setChecked(settings.keepConversations());
   form->addRow(keep);
@@ -138,16 +152,17 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
     prompt->setPlainText(answers.systemPrompt);
     sampling->setValues(answers.sampling);
     frames->setValue(settings.defaultFrameCount());
-    prepare->setCurrentIndex(prepare->findData(int(settings.prepareMode())));
+    showUnasked(prepare, check);
     keep->setChecked(settings.keepConversations());
     load->setChecked(settings.atStart().loadModel);
     serve->setChecked(settings.atStart().serve);
   };
   const auto resetAll = [&settings, show, showMethod] {
-    for (const char* key : {app::setting_keys::kTheme, app::setting_keys::kZoom, app::setting_keys::kSendKey,
-                            app::setting_keys::kMaxNewTokens, app::setting_keys::kLongestAnswer, app::setting_keys::kSampling,
-                            app::setting_keys::kSystemPrompt, app::setting_keys::kFrameCount, app::setting_keys::kPrepareMode,
-                            app::setting_keys::kKeepConversations, app::setting_keys::kAutoLoadModel, app::setting_keys::kServeAtStart}) {
+    for (const char* key :
+         {app::setting_keys::kTheme, app::setting_keys::kZoom, app::setting_keys::kSendKey, app::setting_keys::kMaxNewTokens,
+          app::setting_keys::kLongestAnswer, app::setting_keys::kSampling, app::setting_keys::kSystemPrompt, app::setting_keys::kFrameCount,
+          app::setting_keys::kPrepareMode, app::setting_keys::kCheckAnswers, app::setting_keys::kKeepConversations,
+          app::setting_keys::kAutoLoadModel, app::setting_keys::kServeAtStart}) {
       settings.reset(QLatin1String(key));
     }
     for (const char* key : kMethodKeys) settings.reset(QLatin1String(key));
@@ -174,8 +189,12 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
   connect(sampling, &SamplingForm::changed, this, takeAnswers);
   connect(prompt, &QPlainTextEdit::textChanged, this, takeAnswers);
   connect(frames, &QSpinBox::valueChanged, this, [&settings](int value) { settings.setDefaultFrameCount(value); });
-  connect(prepare, &QComboBox::activated, this,
-          [&settings, prepare] { settings.setPrepareMode(static_cast<app::PrepareMode>(prepare->currentData().toInt())); });
+  for (QComboBox* when : {prepare, check}) {
+    connect(when, &QComboBox::activated, this, [&settings, prepare, check] {
+      settings.setUnasked(
+          {static_cast<app::Unasked>(prepare->currentData().toInt()), static_cast<app::Unasked>(check->currentData().toInt())});
+    });
+  }
   connect(keep, &QCheckBox::toggled, this, [&settings](bool on) { settings.setKeepConversations(on); });
   const auto takeStart = [&settings, load, serve] {
     app::AtStart atStart = settings.atStart();

@@ -37,6 +37,7 @@ constexpr std::array kAllKeys = {
     kLastModelFolder,
     kRecentModelFolders,
     kPrepareMode,
+    kCheckAnswers,
     kKeepConversations,
     kAutoLoadModel,
     kServeAtStart,
@@ -63,7 +64,7 @@ QString text(const char* key) { return QString::fromLatin1(key); }
 // Stored words of enums; the order is that of the enum's values.
 constexpr std::array kThemes = {"system", "light", "dark"};
 constexpr std::array kSendKeys = {"enter", "control-enter"};
-constexpr std::array kPrepareModes = {"never", "on-mains", "always"};
+constexpr std::array kUnasked = {"never", "on-mains", "always"};
 constexpr std::array kGuards = {"keep", "prefill", "ram", "alone"};
 constexpr std::array kColumnOrders = {"one-after-another", "interleaved"};
 
@@ -280,8 +281,13 @@ QStringList Settings::recentModelFolders() const { return cleanedFolders(folders
 QString Settings::lastMediaFolder() const { return value(kLastMediaFolder); }
 void Settings::setLastMediaFolder(const QString& folder) { store(kLastMediaFolder, folder); }
 
-PrepareMode Settings::prepareMode() const { return enumFrom(value(kPrepareMode), kPrepareModes, PrepareMode::kOnMains); }
-void Settings::setPrepareMode(PrepareMode mode) { store(kPrepareMode, enumWord(mode, kPrepareModes)); }
+UnaskedWork Settings::unasked() const {
+  return {enumFrom(value(kPrepareMode), kUnasked, Unasked::kOnMains), enumFrom(value(kCheckAnswers), kUnasked, Unasked::kOnMains)};
+}
+void Settings::setUnasked(const UnaskedWork& work) {
+  store(kPrepareMode, enumWord(work.prepare, kUnasked));
+  store(kCheckAnswers, enumWord(work.check, kUnasked));
+}
 bool Settings::keepConversations() const { return boolFrom(value(kKeepConversations), true); }
 void Settings::setKeepConversations(bool on) { store(kKeepConversations, boolWord(on)); }
 AtStart Settings::atStart() const {

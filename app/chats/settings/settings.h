@@ -23,8 +23,15 @@
 namespace winnow::app {
 
 enum class Theme : int { kSystem = 1, kLight = 2, kDark = 3 };
-// When attached media are read before a question is asked.
-enum class PrepareMode : int { kNever = 1, kOnMains = 2, kAlways = 3 };
+// When the program works unasked, while nobody waits for it.
+enum class Unasked : int { kNever = 1, kOnMains = 2, kAlways = 3 };
+struct UnaskedWork {
+  Unasked prepare = Unasked::kOnMains;              // attached media are read before a question is asked
+  Unasked check = Unasked::kOnMains;                // answers are checked against the full cache
+  static constexpr double kMostCheckMs = 30'000.0;  // as long as a check is expected to take at most
+
+  friend bool operator==(const UnaskedWork&, const UnaskedWork&) = default;
+};
 enum class SendKey : int { kEnter = 1, kControlEnter = 2 };
 
 // How chats answer that say nothing else.
@@ -97,8 +104,8 @@ class Settings : public QObject {
   QStringList recentModelFolders() const;          // newest first, at most ten
   QString lastMediaFolder() const;
   void setLastMediaFolder(const QString& folder);
-  PrepareMode prepareMode() const;
-  void setPrepareMode(PrepareMode mode);
+  UnaskedWork unasked() const;
+  void setUnasked(const UnaskedWork& work);
   bool keepConversations() const;  // what was read of a chat stays on disk
   void setKeepConversations(bool on);
   AtStart atStart() const;
@@ -159,6 +166,7 @@ inline constexpr char kLaterQuestions[] = "chat/later_questions";
 inline constexpr char kLastModelFolder[] = "models/last_folder";
 inline constexpr char kRecentModelFolders[] = "models/recent_folders";
 inline constexpr char kPrepareMode[] = "media/prepare";
+inline constexpr char kCheckAnswers[] = "answers/check";
 inline constexpr char kKeepConversations[] = "media/keep";
 inline constexpr char kAutoLoadModel[] = "models/auto_load";
 inline constexpr char kServeAtStart[] = "models/serve_at_start";

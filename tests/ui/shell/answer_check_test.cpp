@@ -40,6 +40,11 @@ class AnswerCheckTest : public WindowTest {
     QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(last().id, ui::Action::kCheck).center());
     ASSERT_TRUE(waitUntil([this] { return lastScore() != nullptr; }));
   }
+  // Answers are checked by themselves from now on, after a quiet moment.
+  void checkUnasked() {
+    m_settings->setUnasked({app::Unasked::kNever, app::Unasked::kAlways});
+    m_window->findChild<QTimer*>(QStringLiteral("quiet"))->setInterval(20);
+  }
   static std::string pathOf(const Score& score) {
     const auto* medium = std::get_if<MediaItem>(&score.turn.messages.front().items.front());
     return medium != nullptr ? medium->media.path : std::string();
@@ -78,6 +83,64 @@ TEST_F(AnswerCheckTest, WordsThatTheFullCacheWouldHaveChosenOtherwiseAreMarkedAn
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
   EXPECT_EQ(last().checked, checked);
   EXPECT_EQ(last().marks, marks);
+}
+
+TEST_F(AnswerCheckTest, UnaskedAnAnswerIsCheckedWhileNobodyWantsAnything) {
+  checkUnasked();
+  ask(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(waitUntil([this] { return !last().checked.isEmpty(); }));
+  EXPECT_TRUE(session().answers.canSend());
+  EXPECT_TRUE(last().phase.isEmpty());
+  EXPECT_EQ(lastScore()->answer, last().text.toStdString());
+  const Plan cost = m_log->plans().back();
+  EXPECT_EQ(cost.turn.recipe.method, "full");
+  EXPECT_EQ(cost.turn.guard, Guard::kPrefill);
+  const std::size_t before = m_log->requests().size();
+  QTest::qWait(100);
+  EXPECT_EQ(m_log->requests().size(), before) << "once";
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  EXPECT_FALSE(last().checked.isEmpty());
+}
+
+TEST_F(AnswerCheckTest, WhatIsWantedEndsACheckThatNobodyAskedFor) {
+  checkUnasked();
+  m_stalls = true;
+  ask(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(waitUntil([this] { return lastScore() != nullptr; }));
+  const RequestId first = m_requests.back().id;
+  EXPECT_TRUE(session().answers.canSend());
+  type(QStringLiteral("An"));
+  ASSERT_TRUE(waitUntil([&] { return m_log->interruptOf(first) == Interrupt::kCancel; }));
+  QTest::qWait(60);
+  EXPECT_EQ(m_requests.size(), m_log->requests().size()) << "somebody writes";
+  m_stalls = false;
+  composer()->prompt()->clear();
+  ASSERT_TRUE(waitUntil([this] { return !last().checked.isEmpty(); })) << "begun again when nothing is written any more";
+  // A question, too.
+  m_stalls = true;
+  ask(QStringLiteral("And now?"));
+  ASSERT_TRUE(waitUntil([this] { return m_log->requests().size() > m_requests.size() + 2; }));
+  ask(QStringLiteral("And then?"));
+  EXPECT_FALSE(last().text.isEmpty());
+  EXPECT_TRUE(transcript()->messageAt(3).checked.isEmpty());
+}
+
+TEST_F(AnswerCheckTest, UnaskedNothingIsCheckedThatTellsNothingOrDoesNotFit) {
+  checkUnasked();
+  RecipeSpec recipe;
+  recipe.method = "full";
+  recipe.retention = 1.0;
+  session().chat.setRecipe({{}, recipe});
+  ask(QStringLiteral("What color is the star?"));
+  QTest::qWait(100);
+  EXPECT_EQ(lastScore(), nullptr) << "it is the full cache's";
+  m_settings->setUnasked({app::Unasked::kNever, app::Unasked::kNever});
+  m_window->page().startNew();
+  ask(QStringLiteral("What color is the star?"));
+  QTest::qWait(100);
+  EXPECT_EQ(lastScore(), nullptr) << "never";
 }
 
 TEST_F(AnswerCheckTest, NotesAreReachedByPointerKeyAndScreenReader) {

@@ -28,7 +28,7 @@ class DocumentsTest : public WindowTest {
  protected:
   void SetUp() override {
     WindowTest::SetUp();
-    m_settings->setPrepareMode(app::PrepareMode::kAlways);
+    m_settings->setUnasked({app::Unasked::kAlways, app::Unasked::kNever});
     app::NamedRecipe recipe;
     recipe.spec.method = "self-study";
     recipe.spec.retention = 0.2;

@@ -251,7 +251,7 @@ TEST_F(LaterQuestionsTest, CannotBeChosenWhileASourceIsWatched) {
 }
 
 TEST_F(LaterQuestionsTest, NothingIsPreparedThatIsReadAgainAnyway) {
-  m_settings->setPrepareMode(app::PrepareMode::kAlways);
+  m_settings->setUnasked({app::Unasked::kAlways, app::Unasked::kNever});
   useMethod("self-study");
   choose(Guard::kPrefill);
   const auto attach = [this] {

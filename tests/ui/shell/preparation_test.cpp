@@ -14,7 +14,7 @@ class PreparationTest : public WindowTest {
  protected:
   void SetUp() override {
     WindowTest::SetUp();
-    m_settings->setPrepareMode(app::PrepareMode::kAlways);
+    m_settings->setUnasked({app::Unasked::kAlways, app::Unasked::kNever});
   }
   ui::PreparationLine* line() { return inWindow<ui::PreparationLine>(); }
   std::size_t prepares() { return m_log->prepares().size(); }
@@ -116,7 +116,7 @@ TEST_F(PreparationTest, WhatIsTakenAwayIsNotGoneOnWith) {
 }
 
 TEST_F(PreparationTest, TheSettingSaysNever) {
-  m_settings->setPrepareMode(app::PrepareMode::kNever);
+  m_settings->setUnasked({app::Unasked::kNever, app::Unasked::kNever});
   attachVideo();
   QTest::qWait(1600);
   EXPECT_EQ(prepares(), 0U);

@@ -99,7 +99,7 @@ TEST_F(WaitingTest, AnAnswerElsewhereIsToldWithTheWayThereAndStop) {
 }
 
 TEST_F(WaitingTest, TheFramesThatAreThereCanBeAnsweredFrom) {
-  m_settings->setPrepareMode(app::PrepareMode::kNever);
+  m_settings->setUnasked({app::Unasked::kNever, app::Unasked::kNever});
   waitForFrames();
   click(ui::Action::kAnswerNow);
   ASSERT_TRUE(waitUntil([this] { return !session().answers.busy() && !last().text.isEmpty(); }));
@@ -124,7 +124,7 @@ TEST_F(WaitingTest, TheFramesThatAreThereCanBeAnsweredFrom) {
 }
 
 TEST_F(WaitingTest, AQuestionBehindAPreparationCanDoWithItsFrames) {
-  m_settings->setPrepareMode(app::PrepareMode::kAlways);
+  m_settings->setUnasked({app::Unasked::kAlways, app::Unasked::kNever});
   m_log->holdPreparations(true);
   m_log->setEncodedFrames(12);
   composer()->addFile("/clips/a.mp4");
@@ -287,7 +287,7 @@ TEST_F(WaitingTest, AChatWhoseAnswerEndedElsewhereShowsItsFigures) {
 }
 
 TEST_F(WaitingTest, AQuestionThatWaitsForPreparationIsCountedFromEnter) {
-  m_settings->setPrepareMode(app::PrepareMode::kAlways);
+  m_settings->setUnasked({app::Unasked::kAlways, app::Unasked::kNever});
   m_log->holdPreparations(true);
   composer()->addFile("/clips/a.mp4");
   ASSERT_TRUE(attached());

@@ -83,7 +83,7 @@ void PreparationController::consider() {
   const bool ready = m_session.model.state() == ModelState::kReady && answers.canSend() && !m_composer.tray()->opening();
   const Subject now = subjectNow();
   if (now.attachments.isEmpty() || now.readAgain() || m_session.subject.watchesHere() ||
-      !lackText(m_session.model, Ability::kPrepare).isEmpty() || m_settings.prepareMode() == app::PrepareMode::kNever)
+      !lackText(m_session.model, Ability::kPrepare).isEmpty() || m_settings.unasked().prepare == app::Unasked::kNever)
     return drop();
   if (m_stage != Stage::kNone && now.sameAs(m_subject)) {
     m_subject.conversation = now.conversation;
@@ -98,7 +98,7 @@ void PreparationController::consider() {
 
 void PreparationController::begin() {
   if (m_stage != Stage::kWaiting || m_composer.tray()->tooLong()) return;  // a shorter one is another subject
-  if (m_settings.prepareMode() == app::PrepareMode::kAlways) return start();
+  if (m_settings.unasked().prepare == app::Unasked::kAlways) return start();
   const QPointer<PreparationController> self(this);
   QThreadPool::globalInstance()->start([self] {
     const bool mains = app::onMains();

@@ -40,7 +40,7 @@ TEST(Settings, StartWithTheAgreedDefaults) {
   const ConversationOptions options = settings.conversationDefaults();
   EXPECT_EQ(options.recipe.spec.method, "self-study");
   EXPECT_TRUE(options.recipe.name.empty());
-  EXPECT_EQ(settings.prepareMode(), PrepareMode::kOnMains);
+  EXPECT_EQ(settings.unasked(), (UnaskedWork{Unasked::kOnMains, Unasked::kOnMains}));
   EXPECT_EQ(settings.weights(), WeightFormat::kAuto);
   EXPECT_TRUE(settings.keepConversations());
   EXPECT_EQ(settings.atStart(), (AtStart{true, false}));
