@@ -67,27 +67,26 @@ at::Tensor shared_lse(const ProbedHead& head, const at::Tensor& queries, const a
   return lse;
 }
 
-// norm(W_O,q v_j) for the query heads of a group: fp32 [G, count]. first_head: of the group.
-at::Tensor value_norms(const at::Tensor& values, const LinearWeight& output_weight, std::int64_t first_head, std::int64_t group) {
+// norm(W_O,q v_j) for the query heads of a group: fp32 [G, count]. weights: W_O's columns for the group, [hidden, G * d].
+at::Tensor value_norms(const at::Tensor& values, const at::Tensor& weights, std::int64_t group) {
   const std::int64_t d = values.size(1);
   std::vector<at::Tensor> norms;
   for (std::int64_t q = 0; q < group; ++q) {
-    const at::Tensor weight = output_weight.columns((first_head + q) * d, d).to(at::kFloat);
+    const at::Tensor weight = weights.narrow(1, q * d, d).to(at::kFloat);
     const at::Tensor gram = at::mm(weight.t(), weight);
     norms.push_back(at::mm(values, gram).mul_(values).sum(1).clamp_min_(0.0).sqrt_());
   }
   return at::stack(norms);
 }
 
-}  // namespace
-
-at::Tensor head_votes(const LayerView& view, KvHead h, const ProbedSlots& slots) {
+// weights: as value_norms() has them; undefined unless slots.norms.
+at::Tensor votes_of_head(const LayerView& view, KvHead h, const ProbedSlots& slots, const at::Tensor& weights) {
   const std::int64_t kv_heads = view.key.size(0);
   const std::int64_t group = view.query.size(0) / kv_heads;
   const std::int64_t rows = view.query.size(1);
   require(std::ssize(view.past_keys) == kv_heads && slots.first >= 0 && slots.count > 0 && slots.first + slots.count <= slots.context,
           "probe_votes: the judged slots must lie in the cache");
-  require(!slots.norms || (view.input_norms.defined() && view.output_weight != nullptr && std::ssize(view.past_values) == kv_heads),
+  require(!slots.norms || (view.input_norms.defined() && weights.defined() && std::ssize(view.past_values) == kv_heads),
           "probe_votes: a view without outputs");
   const auto index = static_cast<std::size_t>(h);
   const at::Tensor& past = view.past_keys[index];
@@ -100,8 +99,11 @@ at::Tensor head_votes(const LayerView& view, KvHead h, const ProbedSlots& slots)
   head.judged = past.narrow(0, before + slots.first, slots.count).to(at::kFloat);
   head.own = view.key.select(0, h).to(at::kFloat);
   head.span = span_numbers(view);
+  // If all of the context is judged, the attention's own sum is over the same slots.
+  const bool whole = slots.sharing == ProbeSharing::kBesideJudged && slots.count == slots.context;
+  const ProbeSharing sharing = whole ? ProbeSharing::kEverything : slots.sharing;
 
-  at::Tensor best = at::zeros({group, slots.count}, head.queries.options());
+  at::Tensor best = at::full({group, slots.count}, slots.mean ? 0.0 : kNone, head.queries.options());
   for (std::int64_t first = 0; first < rows; first += kStatisticsRowTile) {
     const std::int64_t count = std::min(kStatisticsRowTile, rows - first);
     const at::Tensor queries = head.queries.narrow(1, first, count);
@@ -109,27 +111,48 @@ at::Tensor head_votes(const LayerView& view, KvHead h, const ProbedSlots& slots)
     const at::Tensor hidden = view.window.hidden(h, {first, count}, {before + slots.first, slots.count}, logits.device());
     hide(logits, hidden);
     at::Tensor lse = head.lse.narrow(1, first, count);
-    if (slots.sharing == ProbeSharing::kBesideJudged) lse = shared_lse(head, queries, logits, first, count);
-    if (slots.sharing == ProbeSharing::kJudgedAlone) lse = at::logsumexp(logits, {2}, true);
-    at::Tensor weights = logits.sub_(lse).exp_();
-    if (hidden.defined()) weights.masked_fill_(hidden, 0.0);  // a row that sees none of what is judged
-    if (slots.norms) weights.div_(view.input_norms.narrow(0, first, count).view({1, count, 1}));
+    if (sharing == ProbeSharing::kBesideJudged) lse = shared_lse(head, queries, logits, first, count);
+    if (sharing == ProbeSharing::kJudgedAlone) lse = at::logsumexp(logits, {2}, true);
+    if (slots.norms) lse = lse + view.input_norms.narrow(0, first, count).log().view({1, count, 1});
+    logits.sub_(lse);
+    hide(logits, hidden);  // also of a row that sees none of what is judged
     if (slots.mean) {
-      best.add_(weights.sum(1).div_(static_cast<double>(rows)));
+      best.add_(logits.exp_().sum(1).div_(static_cast<double>(rows)));
     } else {
-      best = at::maximum(best, weights.amax(1));
+      best = at::maximum(best, logits.amax(1));
     }
   }
+  // The largest of the logarithms is that of the largest, and there is one a slot instead of one a row.
+  if (!slots.mean) best.exp_();
   if (slots.norms) {
     const at::Tensor values = view.past_values[index].narrow(0, before + slots.first, slots.count).to(at::kFloat);
-    best.mul_(value_norms(values, *view.output_weight, h * group, group));
+    best.mul_(value_norms(values, weights, group));
   }
   return slots.mean ? best.mean(0) : best.amax(0);
 }
 
+// W_O's columns for `count` KV heads from the given one on; undefined unless slots.norms. Blocks are dequantised whole, whatever is asked
+// of them.
+at::Tensor output_weights(const LayerView& view, KvHead first, std::int64_t count, const ProbedSlots& slots) {
+  if (!slots.norms || view.output_weight == nullptr) return {};
+  const std::int64_t wide = view.query.size(0) / view.key.size(0) * view.query.size(2);
+  return view.output_weight->columns(first * wide, count * wide);
+}
+
+}  // namespace
+
+at::Tensor head_votes(const LayerView& view, KvHead head, const ProbedSlots& slots) {
+  return votes_of_head(view, head, slots, output_weights(view, head, 1, slots));
+}
+
 at::Tensor probe_votes(const LayerView& view, const ProbedSlots& slots) {
+  const std::int64_t kv_heads = view.key.size(0);
+  const at::Tensor weights = output_weights(view, KvHead(0), kv_heads, slots);
   std::vector<at::Tensor> votes;
-  for (KvHead h{0}; h < view.key.size(0); ++h) votes.push_back(head_votes(view, h, slots));
+  for (KvHead h{0}; h < kv_heads; ++h) {
+    const std::int64_t wide = weights.defined() ? weights.size(1) / kv_heads : 0;
+    votes.push_back(votes_of_head(view, h, slots, weights.defined() ? weights.narrow(1, h * wide, wide) : weights));
+  }
   return at::stack(votes);
 }
 
