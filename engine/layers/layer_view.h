@@ -66,6 +66,8 @@ class PrefillObserver {
   virtual bool wants_outputs() const { return false; }
   // The sums that attention accumulates as it runs, where it can, for LayerView::received.
   virtual ReceivedNeed wants_received() const { return ReceivedNeed::kNothing; }
+  // False: the rows are there to be watched only. Nothing of them is appended to the cache, and they end with the last layer's attention.
+  virtual bool keeps_rows() const { return true; }
   virtual void on_layer(const LayerView& view) = 0;
 };
 

@@ -56,6 +56,7 @@ class Judge : public PrefillObserver {
   const at::Tensor& looks() const { return looks_; }
   bool wants_views() const override { return true; }
   bool wants_outputs() const override { return slots_.norms; }
+  bool keeps_rows() const override { return false; }
 
  protected:
   // The judged slots that the layer holds: its window may have passed by the first of the context.

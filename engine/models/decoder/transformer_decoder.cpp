@@ -268,6 +268,8 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   const std::int64_t head_dim = config_.head_dim;
   const bool viewed = observer != nullptr && observer->wants_views();
   const bool outputs = viewed && observer->wants_outputs();
+  const bool kept = observer == nullptr || observer->keeps_rows();
+  const bool ends = !kept && layer + 1 == layers();
   const std::int64_t reach = cache.shape().window(layer);
   require(window.tokens == 0 || (!viewed && reach == 0), "prefill: statistics are rebuilt from causal attention");
 
@@ -326,6 +328,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
     const AttentionResult attention = received.wanted() ? causal_attention({query, key, value, first, scale_}, received)
                                                         : prefill_attention(query, key, value, first, past, scale_, seen);
     if (viewed) all_lse.narrow(1, first, count).copy_(attention.log_sum_exp);
+    if (ends) continue;
     const at::Tensor attended = weights.attended(attention.output, gate);
     interrupt.throw_if_requested();
     finish_rows(weights, input, attended, tile, input_of(weights, whole));
@@ -333,12 +336,13 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   }
   if (deepstack > 0 && layer + 1 == deepstack) hidden = hidden.narrow(1, 0, config_.hidden_size).contiguous();
 
-  append_seen(cache, layer, {rotated, value, original, positions});
+  if (kept) append_seen(cache, layer, {rotated, value, original, positions});
   const bool lends = std::ranges::any_of(borrowing_, [&](const Layer& each) { return *each.lender == layer; });
   if (lends) lent_->lend(layer, {&cache, original.front(), past, key, value});
-  if (layer + 1 == layers() && lent_) prefill_borrowing(hidden, positions, original.front(), cache, interrupt);
+  if (layer + 1 == layers() && lent_ && !ends) prefill_borrowing(hidden, positions, original.front(), cache, interrupt);
+  if (ends && lent_) lent_->clear();
   if (layer + 1 == layers() && inputs_) hidden = hidden.narrow(1, 0, config_.hidden_size).contiguous();
-  prefill_last(layer, hidden, cache, interrupt);
+  if (!ends) prefill_last(layer, hidden, cache, interrupt);
   if (!viewed) return;
   synchronize_device();  // observers take their own time; what is still running is not theirs
   LinearWeight wide_output;

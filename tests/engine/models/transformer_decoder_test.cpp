@@ -219,6 +219,27 @@ TEST_F(TransformerDecoderTest, AnObserverThatWantsNothingIsNotCalled) {
   prefill(text, random_hidden(text, 20), 0, cache, &silent);
 }
 
+// What is watched only leaves no slot, and its views are those of rows that stay.
+TEST_F(TransformerDecoderTest, RowsThatAreOnlyWatchedLeaveNothing) {
+  struct Passing : Collected {
+    bool keeps_rows() const override { return false; }
+  } passing;
+  const TransformerDecoder text = decoder("gqa_tied", 9);
+  const at::Tensor input = random_hidden(text, 31);
+  KvCache cache(text.kv_shape());
+  prefill(text, input.narrow(0, 0, 11).clone(), 0, cache);
+  prefill(text, input.narrow(0, 11, 20).clone(), 11, cache, &passing);
+  for (LayerId layer{0}; layer < text.layers(); ++layer) EXPECT_EQ(cache.slots(layer, KvHead(0)), 11);
+  Collected staying;
+  prefill(text, input.narrow(0, 11, 20).clone(), 11, cache, &staying);
+  EXPECT_EQ(cache.slots(LayerId(0), KvHead(0)), 31);
+  ASSERT_EQ(passing.views.size(), staying.views.size());
+  for (std::size_t i = 0; i < staying.views.size(); ++i) {
+    EXPECT_TRUE(at::equal(passing.views[i].query, staying.views[i].query));
+    EXPECT_TRUE(at::equal(passing.views[i].log_sum_exp, staying.views[i].log_sum_exp));
+  }
+}
+
 TEST_F(TransformerDecoderTest, AnInterruptEndsALayerWithinATile) {
   const TransformerDecoder text = decoder("gqa_tied", 1);
   const std::int64_t rows = 30000;  // minutes in tiles of one row
