@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -88,6 +89,48 @@ TEST(Quantise, EqualNumbersAndZerosStayWhatTheyAre) {
     for (const float value : {0.0F, 0.75F, -3.0F}) {
       for (const float back : there_and_back(type, std::vector<float>(32, value)))
         EXPECT_NEAR(back, value, 1e-3F * std::abs(value)) << static_cast<int>(type);
+    }
+  }
+}
+
+// One number after the other; ties go to the even code, and of equal extremes the first counts.
+std::vector<std::uint8_t> as_defined(BlockType type, const float* values) {
+  std::vector<std::uint8_t> block(static_cast<std::size_t>(block_bytes(type)));
+  const auto store = [&](std::size_t at, float wanted) {
+    const std::uint16_t bits = float_to_fp16(wanted);
+    block[at] = static_cast<std::uint8_t>(bits & 0xFFU);
+    block[at + 1] = static_cast<std::uint8_t>(bits >> 8);
+    return fp16_to_float(bits);
+  };
+  const auto [smallest, largest] = std::minmax_element(values, values + 32);
+  const bool eight = type == BlockType::kQ8_0;
+  const float offset = eight ? 0.0F : store(2, *smallest);
+  const float scale = store(0, eight ? std::max(std::abs(*smallest), std::abs(*largest)) / 127.0F : (*largest - offset) / 15.0F);
+  const float steps = scale > 0.0F ? 1.0F / scale : 0.0F;
+  for (std::size_t i = 0; i < 32; ++i) {
+    const float code = std::clamp(std::nearbyint((values[i] - offset) * steps), eight ? -127.0F : 0.0F, eight ? 127.0F : 15.0F);
+    const auto bits = static_cast<std::uint8_t>(static_cast<int>(code));
+    if (eight) block[2 + i] = bits;
+    if (!eight) block[4 + i % 16] = static_cast<std::uint8_t>(block[4 + i % 16] | bits << (i < 16 ? 0 : 4));
+  }
+  return block;
+}
+
+// Blocks of every size, with halves between two codes, with one large number, and with zeros of both signs.
+TEST(Quantise, BytesAreThoseOfTheDefinition) {
+  std::vector<float> values = random_input(32 * 4000, 2);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t block = i / 32;
+    values[i] *= std::ldexp(1.0F, static_cast<int>(block % 31) - 28);
+    if (block % 4 == 1) values[i] = std::round(values[i] * 8.0F) / 2.0F;
+    if (block % 4 == 2 && i % 32 == block % 32) values[i] *= 500.0F;
+    if (block % 4 == 3) values[i] = i * i * block % 7 < 3 ? 0.0F : i * i * block % 7 < 5 ? -0.0F : std::abs(values[i]);
+  }
+  for (const BlockType type : {BlockType::kQ8_0, BlockType::kQ4_1}) {
+    for (std::size_t first = 0; first < values.size(); first += 32) {
+      std::vector<std::uint8_t> block(static_cast<std::size_t>(block_bytes(type)));
+      ASSERT_EQ(quantise({type, &values[first], 32, block.data()}), LaunchStatus::kOk);
+      ASSERT_EQ(block, as_defined(type, &values[first])) << "block " << first / 32;
     }
   }
 }
