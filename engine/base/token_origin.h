@@ -20,6 +20,8 @@ struct TokenOrigin {
   std::int32_t frame = -1;  // video frame, tile of an image (0 = base), or line of a document or of a video's subtitles
   std::int16_t row = -1;    // patch row and column after pooling; -1 beside patches (newline embedding, class token)
   std::int16_t column = -1;
+
+  friend bool operator==(const TokenOrigin&, const TokenOrigin&) = default;
 };
 
 // Text that a model family writes before a frame belongs to the frame, too.

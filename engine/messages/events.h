@@ -150,6 +150,7 @@ inline TokenCounts thread_tokens(const CacheReport& report) {
   TokenCounts counts;
   for (const TokenOrigin& token : report.tokens) ++(is_attached(token.modality) ? counts.thread_visual : counts.thread_text);
   counts.thread_visual += report.pruned_tokens;
+  counts.unread = report.pruned_tokens;
   return counts;
 }
 
@@ -214,6 +215,7 @@ struct Planned {
   double expected_per_token_ms = 0.0;     // 0: nothing measured yet
   std::optional<PlannedPrefill> twice{};  // if two passes would lower the peak and were not requested
   CacheMakers goes_on_from{};             // of the cache that the question is appended to; empty: the whole thread is prefilled
+  bool estimated = false;                 // RecipeSpec::before goes by what the pictures show: tokens and bytes are near, and times
 };
 
 // The end of a Prepare.

@@ -53,11 +53,11 @@ bool refused(const Path& at, const char* reason) {
 
 // The last value of each enumeration; all begin at 1 and may have gaps. Codes of a later program are told by their numbers.
 template <class Enum>
-inline constexpr int kLast = static_cast<int>(std::get<Enum>(
-    std::tuple(Role::kAssistant, Thinking::kOff, PromptForm::kBareText, Device::kCuda, WeightFormat::kInt4, VisionFormat::kInt8,
-               Guard::kAlone, TurnPolicy::kFirstOnly, ExportLogits::kAllPositions, ColumnScores::kAll, ColumnOrder::kInterleaved,
-               MediaKind::kDocument, DetailLevel::kTokens, DetailKind::kBudgets, Ability::kContinue, Phase::kProbe, TextKind::kThought,
-               kLastModality, CompressionNote::kSystemJoinsQuestion, StopReason::kInterrupted, NoticeCode{999}, ErrorCode{999})));
+inline constexpr int kLast = static_cast<int>(std::get<Enum>(std::tuple(
+    Role::kAssistant, Thinking::kOff, PromptForm::kBareText, Device::kCuda, WeightFormat::kInt4, VisionFormat::kInt8, Guard::kAlone,
+    BeforeMethod::kPixelPrune, TurnPolicy::kFirstOnly, ExportLogits::kAllPositions, ColumnScores::kAll, ColumnOrder::kInterleaved,
+    MediaKind::kDocument, DetailLevel::kTokens, DetailKind::kBudgets, Ability::kContinue, Phase::kProbe, TextKind::kThought, kLastModality,
+    CompressionNote::kSystemJoinsQuestion, StopReason::kInterrupted, NoticeCode{999}, ErrorCode{999})));
 
 template <class T>
 inline constexpr bool kIsElement = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;

@@ -30,11 +30,14 @@ WINNOW_FIELDS(PictureSize, width_px, height_px)
 WINNOW_FIELDS(RgbImage, width_px, height_px, rgb)
 WINNOW_FIELDS(SampledFrame, asked_s, actual_s, image)
 
+WINNOW_FIELDS(BeforeDecoder, method, amount)
+
 template <FieldsOf<RecipeSpec> F>
 constexpr void visit_fields(F& f, auto&& visit) {
   visit("method", f.method);
   visit("retention", f.retention);
   visit("budget_tokens", f.budget_tokens);
+  visit("before", f.before);
   visit("turn_policy", f.turn_policy);
   visit("seed", f.seed);
   visit("options", f.options);
@@ -78,7 +81,7 @@ WINNOW_FIELDS(Detokenize, tokens)
 WINNOW_FIELDS(Error, code, subject, reason)
 WINNOW_FIELDS(Progress, phase, done, total, part_will_do)
 WINNOW_FIELDS(ModelTraits, position_axes, joined_frames, sees, reads_videos, window, judges_patches, arithmetic_bits, kv_bits,
-              reads_narrow_cache, measured)
+              reads_narrow_cache, measured, encodes_parts)
 WINNOW_FIELDS(DetailChoices, kind, low, medium, high, token_px)
 WINNOW_FIELDS(ModelInfo, folder, projector, name, family, device, dtype, device_note, layers, heads, kv_heads, head_dim, context_tokens,
               visual_tokens_per_frame, parameter_count, weight_bytes, kv_bytes_per_token, state_layers, state_bytes, time_instruction,
@@ -104,7 +107,8 @@ WINNOW_FIELDS(Scored, agreement, selection)
 WINNOW_FIELDS(Compared, prefills, shared_prefix_bytes, allocated_bytes, stopped)
 WINNOW_FIELDS(PlannedPrefill, peak_bytes, fits_memory, expected_ms)
 WINNOW_FIELDS(Planned, tokens, kv_bytes_full, kv_bytes_after_event, kv_bytes_per_token, peak_bytes, state_bytes, fits_context, fits_memory,
-              context_tokens, free_bytes, expected_ms, expected_reading_ms, expected_encoder_ms, expected_per_token_ms, twice, goes_on_from)
+              context_tokens, free_bytes, expected_ms, expected_reading_ms, expected_encoder_ms, expected_per_token_ms, twice, goes_on_from,
+              estimated)
 WINNOW_FIELDS(Prepared, compressed, elapsed_ms)
 WINNOW_FIELDS(Watched, frames, seen_s, tokens, most_slots, slots, shares, kv_bytes, kv_bytes_full, frames_per_position, description,
               elapsed_ms)

@@ -16,6 +16,7 @@ struct ModelTraits {
   bool reads_videos = true;        // false: images only
   std::int64_t window = 0;         // smallest sliding window of a layer; 0: no sliding windows
   bool judges_patches = true;      // the vision tower can score patches by attention
+  bool encodes_parts = false;      // it can encode some of a picture's tokens by themselves (PixelValues::kept)
   int arithmetic_bits = 32;        // of the arithmetic dtype
   int kv_bits = 32;                // default bits of the KV cache dtype; at most arithmetic_bits
   bool reads_narrow_cache = true;  // attention on its device supports a KV cache narrower than the arithmetic dtype

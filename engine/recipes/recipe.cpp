@@ -116,6 +116,17 @@ bool judged_by_the_tower(const Composition& composition) {
          (composition.pruning->judge == Pruning::Judge::kVision || composition.pruning->judge == Pruning::Judge::kRollout);
 }
 
+void check_before(const BeforeDecoder& before, const Composition& composition) {
+  const bool in_range = before.amount <= 1.0 && (before.by_pixels() ? before.amount >= 0.0 : before.amount > 0.0);  // false for NaN
+  if (before.method < BeforeMethod::kNone || before.method > BeforeMethod::kPixelPrune || !in_range)
+    refuse("before", std::string("must be ") + kBeforeForm);
+  if (before.method == BeforeMethod::kNone) return;
+  if (phase_facts(composition.phase).in_clips)
+    refuse("before", "what is never read is chosen over a whole video, and this method reads it clip by clip");
+  if (judged_by_the_tower(composition))
+    refuse("before", composition.method + " takes visual tokens out before the decoder by a rule of its own: choose one of both");
+}
+
 // The part that goes by tokens which a layer with a window has left behind; null: there is none.
 const char* unfit_for_windows(const Composition& composition) {
   const PhaseFacts& phase = phase_facts(composition.phase);
@@ -166,6 +177,11 @@ const char* Recipe::needs_sight() const {
 std::optional<Error> Recipe::misfit(const ModelTraits& model) const {
   const auto error = [&](const std::string& reason) { return Error{ErrorCode::kIllegalRecipe, composition_.method, reason}; };
   if (const char* why = needs_sight(); why != nullptr && !model.sees) return error(why + std::string(", and this model reads text only"));
+  const auto before_error = [](const char* reason) { return Error{ErrorCode::kIllegalRecipe, "before", reason}; };
+  if (spec_.before.method != BeforeMethod::kNone && !model.sees)
+    return before_error("visual tokens can leave before the decoder, and this model reads text only");
+  if (spec_.before.by_pixels() && !model.encodes_parts)
+    return before_error("pixelprune encodes parts of a picture, and this model's vision encoder needs whole pictures");
   if (const int bits = stored_bits(spec_, model); bits < model.arithmetic_bits && !model.reads_narrow_cache)
     return Error{ErrorCode::kIllegalRecipe, "kv",
                  "a cache in " + std::to_string(bits) + " bits is for the CPU: the GPU's attention reads numbers as it computes them"};
@@ -211,6 +227,7 @@ Recipe Recipe::from_parts(const RecipeSpec& spec, Composition composition) {
       refuse("turn_policy", "there is no such turn policy");
   }
   check_parts(composition);
+  check_before(spec.before, composition);
   if ((composition.scope == Scope::kContext || phase_facts(composition.phase).before_question) && spec.turn_policy == TurnPolicy::kWhole)
     refuse("turn_policy",
            "this method keeps the same of the media for every question, so nothing is compressed again (choose another turn policy)");

@@ -30,6 +30,7 @@ class Recipe {
 
   const Composition& composition() const { return composition_; }
   const BudgetRequest& budget() const { return budget_; }
+  const BeforeDecoder& before() const { return spec_.before; }
   TurnPolicy turn_policy() const { return spec_.turn_policy; }
   int min_event_tokens() const { return spec_.min_event_tokens; }
 

@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 
+#include "engine/recipes/before_decoder.h"
+
 namespace winnow {
 
 enum class TurnPolicy : int { kSegment = 1, kWhole = 2, kFirstOnly = 3 };
@@ -32,6 +34,7 @@ struct RecipeSpec {
   // 2: where budgets follow the prompt, a first pass finds them and a second compacts each layer right after it was filled, so that never
   // more than one layer is there in full. The result is the same to the bit, the prefill takes up to twice as long. Elsewhere it is one.
   int prefill_passes = 1;
+  BeforeDecoder before;  // visual tokens that are never read; of documents none
   TurnPolicy turn_policy = TurnPolicy::kSegment;
   std::uint64_t seed = 0;                      // methods that draw random numbers
   std::map<std::string, std::string> options;  // of the preset, by name (MethodInfo::options)

@@ -471,6 +471,7 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
                              0,
                              visual_tokens,
                              prompt - visual_tokens,
+                             0,
                              static_cast<std::int64_t>(report.pinned.size())};
   finished.figures.timings_ms = {12.0, 3.0, 20.0, 40.0, 4.0, 2.0, 81.0, 0.0, 0.0};
   finished.figures.tokens_per_s = 50.0;

@@ -160,6 +160,10 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   for (const MediaSampled& medium : subject.seen) {
     if (medium.visual_tokens > 0) detail << takenText(medium);
   }
+  if (planned.tokens.unread > 0)
+    detail
+        << PlanWords::tr("Never read: %1 tokens of images and videos.").arg(app::formatCount(static_cast<double>(planned.tokens.unread)));
+  if (planned.estimated) detail << PlanWords::tr("How many tokens are read depends on the pictures: these numbers are near.");
   if (planned.state_bytes > 0)
     detail << PlanWords::tr("Layers with a state of fixed size take %1 more.").arg(app::formatBytes(planned.state_bytes));
   if (subject.window > 0 && planned.state_bytes == 0 && planned.tokens.prompt >= subject.window) {

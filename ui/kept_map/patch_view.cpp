@@ -158,6 +158,8 @@ void PatchView::paintVeil(QPainter& painter) const {
       if (kept >= 1.0) continue;
       veil.setAlpha(static_cast<int>(kVeil * (1.0 - kept)));
       painter.fillRect(patchRect(row, column), veil);
+      if (tokenOf(*part, row, column) == PromptPart::kNoToken)
+        painter.fillRect(patchRect(row, column), QBrush(theme().colors().mutedText, Qt::Dense7Pattern));
     }
   }
 }
@@ -245,8 +247,13 @@ void PatchView::paintDifference(QPainter& painter) const {
   }
 }
 
+// The words about a patch: without a token it left before the decoder.
+QString PatchView::describe(int token) const {
+  return token == PromptPart::kNoToken ? tr("Never read: it left before the cache") : m_model.describeToken(token);
+}
+
 void PatchView::tell(int token) {
-  const QString text = m_model.describeToken(token);
+  const QString text = shownPart(m_model) != nullptr ? describe(token) : QString();
   setAccessibleDescription(text);
   QAccessibleEvent changed(this, QAccessible::DescriptionChanged);
   QAccessible::updateAccessibility(&changed);
@@ -270,11 +277,14 @@ void PatchView::mousePressEvent(QMouseEvent* event) {
         static_cast<int>((event->position().x() - picture.left()) / picture.width() * part->columns));
 }
 
-void PatchView::mouseMoveEvent(QMouseEvent* event) { Q_EMIT patchPointed(m_model.describeToken(tokenAt(event->position()))); }
+void PatchView::mouseMoveEvent(QMouseEvent* event) {
+  const bool onPicture = shownPart(m_model) != nullptr && pictureRect().contains(event->position());
+  Q_EMIT patchPointed(onPicture ? describe(tokenAt(event->position())) : QString());
+}
 
 void PatchView::leaveEvent(QEvent* event) {
   QWidget::leaveEvent(event);
-  Q_EMIT patchPointed(hasFocus() ? m_model.describeToken(cursorToken()) : QString());
+  Q_EMIT patchPointed(hasFocus() && shownPart(m_model) != nullptr ? describe(cursorToken()) : QString());
 }
 
 void PatchView::keyPressEvent(QKeyEvent* event) {

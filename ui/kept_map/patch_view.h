@@ -46,6 +46,7 @@ class PatchView : public QWidget {
   double keptAt(int row, int column) const;
   bool isLit(int row, int column) const;  // kept by most heads; of a difference: by both
   void point(int row, int column);
+  QString describe(int token) const;
   void tell(int token);
   void paintVeil(QPainter& painter) const;
   void paintOutline(QPainter& painter) const;

@@ -20,6 +20,7 @@
 #include <limits>
 
 #include "app/words/display_text.h"
+#include "ui/recipes/before_field.h"
 #include "ui/recipes/method_texts.h"
 #include "ui/recipes/option_field.h"
 #include "ui/recipes/recipe_words.h"
@@ -183,6 +184,10 @@ void RecipeEditor::buildForm() {
   });
   connect(m_slots, &QSpinBox::valueChanged, this, judged);
 
+  m_before = new BeforeField;
+  m_form->addRow(fieldName(settingTitle(*app::settingText("before"))), m_before);
+  connect(m_before, &BeforeField::changed, this, judged);
+
   m_form->addRow(section(tr("Options of the method")));
   m_noOptions = caption();
   m_noOptions->setText(tr("This method has no options."));
@@ -250,6 +255,7 @@ void RecipeEditor::fill(const app::NamedRecipe& recipe) {
   m_exactRetention = spec.retention;
   m_share->setValue(spec.retention * 100.0);
   m_slots->setValue(spec.budget_tokens.value_or(256));
+  m_before->setValue(spec.before);
   m_turns->setCurrentIndex(std::max(0, m_turns->findData(int(spec.turn_policy))));
   for (const Number& number : m_numbers) number.box->setValue(spec.*number.field);
   for (const Choice& choice : m_choices) choice.box->setCurrentIndex(std::max(0, choice.box->findData(spec.*choice.field)));
@@ -366,6 +372,7 @@ app::NamedRecipe RecipeEditor::recipe() const {
   spec.method = m_method->currentData().toString().toStdString();
   spec.retention = m_exactRetention;
   if (m_budgetKind->currentIndex() == kBySlots) spec.budget_tokens = m_slots->value();
+  spec.before = m_before->value();
   for (const Number& number : m_numbers) spec.*number.field = number.box->value();
   for (const Choice& choice : m_choices) spec.*choice.field = choice.box->currentData().toInt();
   spec.turn_policy = static_cast<TurnPolicy>(m_turns->currentData().toInt());

@@ -23,6 +23,7 @@ class QSpinBox;
 
 namespace winnow::ui {
 
+class BeforeField;
 class OptionField;
 
 class RecipeEditor : public QDialog {
@@ -94,6 +95,7 @@ class RecipeEditor : public QDialog {
   QComboBox* m_budgetKind = nullptr;
   QDoubleSpinBox* m_share = nullptr;
   QSpinBox* m_slots = nullptr;
+  BeforeField* m_before = nullptr;
   QLabel* m_noOptions = nullptr;
   std::vector<OptionField*> m_options;  // the rows below m_noOptions
   std::vector<Part> m_parts;

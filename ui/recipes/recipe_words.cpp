@@ -28,7 +28,7 @@ QString settingChoice(const app::SettingText& setting, std::size_t choice) { ret
 bool isPlain(const RecipeSpec& spec) {
   const auto own = [&spec](const PartSetting& part) { return (spec.*part.name).empty(); };
   const auto ordinary = [&spec](const WholeSetting& setting) { return isOrdinary(spec, setting); };
-  return spec.options.empty() && std::all_of(std::begin(kPartSettings), std::end(kPartSettings), own) &&
+  return spec.options.empty() && spec.before == BeforeDecoder() && std::all_of(std::begin(kPartSettings), std::end(kPartSettings), own) &&
          std::all_of(std::begin(kWholeSettings), std::end(kWholeSettings), ordinary);
 }
 
@@ -80,6 +80,8 @@ QStringList recipeChanges(const RecipeSpec& spec) {
     if (!(spec.*part).empty())
       changes << QStringLiteral("%1: %2").arg(partTitle(kind), app::displayText(QString::fromStdString(spec.*part)));
   }
+  if (spec.before != BeforeDecoder())
+    changes << QStringLiteral("%1: %2").arg(settingTitle(*app::settingText("before")), QString::fromStdString(text_of(spec.before)));
   for (const WholeSetting& setting : kWholeSettings) {
     if (isOrdinary(spec, setting)) continue;
     const app::SettingText& text = *app::settingText(setting.name);

@@ -288,6 +288,10 @@ constexpr const char* kKvChoices[] = {SAY("Model default"), SAY("32 bits"), SAY(
 
 constexpr const char* kPrefillChoices[] = {SAY("Once"), SAY("Twice")};
 
+constexpr const char* kBeforeChoices[] = {SAY("Read everything"),       SAY("VidCom2: unusual frames, unusual parts"),
+                                          SAY("EVS: what has changed"), SAY("DivPrune: what is far apart (comparison)"),
+                                          SAY("Random (comparison)"),   SAY("PixelPrune: no equal pixels, before the encoder")};
+
 constexpr SettingText kTexts[] = {
     {"min_event_tokens", SAY("Short texts"), SAY("Text alone stays whole below this number of tokens."),
      "text alone stays whole below this number of tokens"},
@@ -301,6 +305,11 @@ constexpr SettingText kTexts[] = {
      "where layer shares depend on the prompt: read it twice, so that only one layer at a time is held in full; the same answer with\nless "
      "memory, up to twice the wait",
      kPrefillChoices},
+    {"before", SAY("Read fewer tokens"),
+     SAY("What is left out of images and videos is never read: a shorter wait, and nothing that a later question could bring back."),
+     "visual tokens that are never read, and the share of each medium that stays: vidcom2:0.3, evs:0.3, divpruned:0.3,\n"
+     "random:0.3; pixelprune:0 leaves out what equals its neighbours, before the vision encoder",
+     kBeforeChoices},
 };
 
 #undef SAY

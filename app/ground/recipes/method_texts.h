@@ -32,8 +32,8 @@ const char* partText(std::string_view kind, std::string_view part);
 
 // The meaning of a recipe's settings, in words for people: the recipe editor's and the terminal's.
 //
-// One row for each of kWholeSettings (engine/recipes/recipe_spec.h); a test names what is missing. English; the window translates title and
-// help in the context "winnow::app::SettingTexts".
+// One row for each of kWholeSettings (engine/recipes/recipe_spec.h), and `before`; a test names what is missing. English; the window
+// translates title and help in the context "winnow::app::SettingTexts".
 struct SettingText {
   const char* name;
   const char* title;                          // of its row in the editor

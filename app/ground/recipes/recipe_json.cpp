@@ -25,14 +25,15 @@ constexpr char kFormat[] = "winnow-recipe";
 constexpr int kVersion = 1;
 constexpr std::size_t kMaxText = 65536;  // shares of a deep model are long
 
-// method, retention, budget_tokens, turn_policy, seed, options. A member that is added must be in a table of recipe_spec.h, or be written
-// and read below: then this compiles again.
-static_assert(member_count<RecipeSpec>() == 6 + std::size(kWholeSettings) + std::size(kPartSettings));
+// method, retention, budget_tokens, before, turn_policy, seed, options. A member that is added must be in a table of recipe_spec.h, or be
+// written and read below: then this compiles again.
+static_assert(member_count<RecipeSpec>() == 7 + std::size(kWholeSettings) + std::size(kPartSettings));
 
 Json toJson(const NamedRecipe& recipe) {
   const RecipeSpec& spec = recipe.spec;
   Json json = {{"format", kFormat}, {"version", kVersion}, {"name", recipe.name}, {"method", spec.method}, {"retention", spec.retention}};
   if (spec.budget_tokens) json["budget_tokens"] = *spec.budget_tokens;
+  if (spec.before != BeforeDecoder()) json["before"] = text_of(spec.before);
   if (!spec.options.empty()) json["options"] = spec.options;
   for (const auto& [name, field] : kPartSettings) {
     if (!(spec.*field).empty()) json["parts"][name] = spec.*field;
@@ -83,6 +84,10 @@ class Reader {
         spec.retention = share(key, value);
       } else if (key == "budget_tokens") {
         spec.budget_tokens = static_cast<int>(whole(key, value, 1, std::numeric_limits<int>::max()));
+      } else if (key == "before") {
+        const std::optional<BeforeDecoder> before = before_of(text(key, value, kMaxText));
+        if (!before) refuse(key, std::string("must be ") + kBeforeForm);
+        spec.before = *before;
       } else if (key == "options") {
         spec.options = optionsFromJson(value, kMaxText, [this](const auto& field, const auto& reason) { refuse(field, reason); });
       } else if (key == "parts") {

@@ -70,7 +70,7 @@ const char* stop_reason_name(StopReason reason) {
 ordered_json makers_json(const CacheMakers& makers) {
   ordered_json array = ordered_json::array();
   for (const CacheMaker& maker : naming_makers(makers))
-    array.push_back({{"method", maker.recipe.method}, {"retention", maker.recipe.retention}});
+    array.push_back({{"method", maker.recipe.method}, {"retention", maker.recipe.retention}, {"before", text_of(maker.recipe.before)}});
   return array;
 }
 

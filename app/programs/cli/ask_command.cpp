@@ -28,6 +28,7 @@ bool agrees(const std::string& option, const RecipeSpec& asked, const RecipeSpec
   if (option == "--method") return asked.method == made.method;
   if (option == "--retention" || option == "--budget") return same_budget(asked, made);
   if (option == "--method-option") return asked.options == made.options;
+  if (option == "--before") return asked.before == made.before;
   if (option == "--turn-policy") return asked.turn_policy == made.turn_policy;
   for (const WholeSetting& setting : kWholeSettings) {
     if (option == option_of(setting.name)) return asked.*setting.value == made.*setting.value;

@@ -154,7 +154,8 @@ std::string media_text(const std::vector<MediaSampled>& sampled) {
 namespace {
 
 std::string maker_text(const RecipeSpec& recipe) {
-  return keeps_everything(recipe) ? recipe.method : recipe.method + " at " + fixed(100.0 * recipe.retention, 0) + " %";
+  const std::string read = recipe.before == BeforeDecoder() ? std::string() : " of what " + text_of(recipe.before) + " leaves";
+  return (keeps_everything(recipe) ? recipe.method : recipe.method + " at " + fixed(100.0 * recipe.retention, 0) + " %") + read;
 }
 
 std::string empty_answer_note(const Finished& finished) {
@@ -216,6 +217,7 @@ std::string figures_text(const ConsoleSink& sink) {
   if (f.tokens_per_s > 0.0) text << " at " << fixed(f.tokens_per_s, 1) << "/s";
   if (f.tokens.thought > 0) text << ", " << f.tokens.thought << " of them thinking, in " << fixed(f.timings_ms.thought / 1000.0, 1) << " s";
   text << '\n';
+  if (f.tokens.unread > 0) text << f.tokens.unread << " visual tokens were never read, so no cache held them\n";
   if (sink.report && !sink.report->pinned.empty()) text << "pinned: " << sink.report->pinned.size() << " tokens in every layer\n";
   for (const CompressionNote note : f.notes) text << "note: " << note_text(note, sink) << '\n';
   text << empty_answer_note(*sink.finished);

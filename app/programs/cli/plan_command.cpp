@@ -46,7 +46,9 @@ std::string plan_text(const Planned& planned, const std::vector<MediaSampled>& m
   if (tokens.visual > documents) text += std::to_string(tokens.visual - documents) + " visual + ";
   if (documents > 0) text += std::to_string(documents) + " of documents + ";
   if (tokens.visual > 0) text += std::to_string(tokens.text) + " text = ";
-  text += std::to_string(tokens.prompt) + " tokens · KV " + bytes_text(planned.kv_bytes_full);
+  text += std::to_string(tokens.prompt) + " tokens";
+  if (tokens.unread > 0) text += " (" + std::to_string(tokens.unread) + " visual tokens are never read)";
+  text += " · KV " + bytes_text(planned.kv_bytes_full);
   if (planned.kv_bytes_after_event != planned.kv_bytes_full) text += " -> " + bytes_text(planned.kv_bytes_after_event);
   text += " · peak " + bytes_text(planned.peak_bytes);
   if (planned.state_bytes > 0) text += " + " + bytes_text(planned.state_bytes) + " of states";
@@ -61,6 +63,7 @@ std::string plan_text(const Planned& planned, const std::vector<MediaSampled>& m
   } else {
     text += "fits";
   }
+  if (planned.estimated) text += " · estimated: what the pictures show decides how many tokens are read";
   text += planned.expected_ms > 0.0 ? " · about " + wait_text(planned.expected_ms) + " to the first word" + wait_parts(planned)
                                     : " · wait not measured yet";
   return text;
@@ -85,9 +88,11 @@ nlohmann::ordered_json plan_json(const Turn& turn, const Planned& planned, const
             {"visual", planned.tokens.visual - document_tokens(planned, media)},
             {"documents", document_tokens(planned, media)},
             {"text", planned.tokens.text},
+            {"unread", planned.tokens.unread},
             {"answer_at_most", turn.sampling.max_new_tokens},
             {"context", planned.context_tokens}}},
           {"kv_bytes", {{"full", planned.kv_bytes_full}, {"after_event", planned.kv_bytes_after_event}}},
+          {"estimated", planned.estimated},
           {"peak_bytes", planned.peak_bytes},
           {"state_bytes", planned.state_bytes},
           {"free_bytes", planned.free_bytes},

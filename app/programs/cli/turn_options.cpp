@@ -207,6 +207,18 @@ void add_word_settings(CLI::App& command, RecipeSpec& recipe) {
   }
 }
 
+namespace {
+
+void add_before_option(CLI::App& command, RecipeSpec& recipe) {
+  command
+      .add_option_function<std::string>(
+          "--before", [&recipe](const std::string& text) { recipe.before = before_of(text).value(); }, app::settingText("before")->terminal)
+      ->check([](const std::string& text) { return before_of(text) ? std::string() : std::string("must be ") + kBeforeForm; })
+      ->default_str("none");
+}
+
+}  // namespace
+
 void add_recipe_options(CLI::App& command, TurnOptions& options) {
   RecipeSpec& recipe = options.recipe;
   const auto set_retention = [&recipe](double share) {
@@ -226,6 +238,7 @@ void add_recipe_options(CLI::App& command, TurnOptions& options) {
         ->capture_default_str();
   }
   add_word_settings(command, recipe);
+  add_before_option(command, recipe);
   add_method_option_values(command, options);
   command.add_option("--allocator", recipe.allocator, "divide slots among layers like this method (or part)");
   command.add_option("--scorer", recipe.scorer, "choose slots like this method (or part)");

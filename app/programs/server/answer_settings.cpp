@@ -102,6 +102,11 @@ RecipeSpec readRecipe(const RequestFields& own, RecipeSpec recipe) {
     recipe.budget_tokens.reset();
   }
   if (const auto slots = own.whole("budget", 1, 1 << 24)) recipe.budget_tokens = static_cast<int>(*slots);
+  if (const auto text = own.text("before")) {
+    const std::optional<BeforeDecoder> before = before_of(*text);
+    if (!before) throw ApiRefusal(400, std::string("must be ") + kBeforeForm, own.path("before"));
+    recipe.before = *before;
+  }
   if (const Json* options = own.find("options")) {
     recipe.options = optionsFromJson(*options, kMostFieldName, [&](const std::string& field, const std::string& reason) {
       throw ApiRefusal(400, reason, own.path(field));
@@ -128,7 +133,7 @@ std::vector<Pin> readPins(const RequestFields& own) {
 void readOwn(const RequestFields& body, ChatRequest& request) {
   const auto own = body.object("winnow");
   if (!own) return;
-  constexpr std::string_view kFields[] = {"method", "retention", "budget", "options", "guard", "pins"};
+  constexpr std::string_view kFields[] = {"method", "retention", "budget", "before", "options", "guard", "pins"};
   for (const auto& [name, value] : own->value().items()) {
     if (!isAmong(kFields, name)) throw ApiRefusal(400, "is not known", own->path(name.substr(0, kMostFieldName)));
   }

@@ -108,6 +108,7 @@ Ordered usageJson(const Finished& finished, const CacheReport* report, const std
                  {"kv_bytes", bytes_now(figures.kv_bytes)},
                  {"kv_bytes_full", full_bytes_now(figures.kv_bytes)},
                  {"visual_tokens", tokens.thread_visual},
+                 {"unread_tokens", tokens.unread},
                  {"tokens_per_s", figures.tokens_per_s},
                  {"timings_ms", fields::written_fields<PlainForm>(figures.timings_ms)},
                  {"ignored", ignored}};

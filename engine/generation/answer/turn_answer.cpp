@@ -54,6 +54,7 @@ TurnAnswer::TurnAnswer(const RequestContext& context, const Turn& turn, ReadyTur
   const TokenCounts thread = thread_tokens(report);
   figures.tokens.thread_visual = thread.thread_visual;
   figures.tokens.thread_text = thread.thread_text;
+  figures.tokens.unread = thread.unread;
   figures.tokens.pinned = static_cast<std::int64_t>(report.pinned.size());
   report.texts = texts_of(*context.model.tokenizer, loop_.conversation());
   bound_lists(report);

@@ -26,6 +26,7 @@ struct Conversation {
   std::vector<std::int64_t> token_ids;    // by original token index; media tokens have their placeholder's id or their own
   PositionList positions;                 // by original token index; a segment's are added when it is prepared
   std::int64_t pruned_tokens = 0;         // pruned before the decoder: without token indices and positions
+  BeforeDecoder before;                   // what was left unread of its media
   std::int64_t next_position = 0;         // rotary position of the next token; never derived from the cache's size
   std::int32_t media_count = 0;           // images, videos and documents so far
   std::vector<std::string> media_hashes;  // per medium: name_of_content()

@@ -1,5 +1,6 @@
 #include "engine/generation/reading/prepared_turn.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -17,7 +18,7 @@ void cut_after(BegunTurn& begun, std::int64_t rows) {
   segment.hidden = segment.hidden.narrow(0, 0, rows);
   segment.positions = segment.positions.narrow(1, 0, rows);
   // The next position follows the largest on any axis: a line's end right after a picture may lie before it (MiniCPM-V 4.7).
-  segment.next_position = segment.positions.max().item<std::int64_t>() + 1;
+  segment.next_position = std::max(segment.positions.max().item<std::int64_t>() + 1, segment.position_after_media);
   segment.originals.resize(static_cast<std::size_t>(rows));
   conversation.origins.resize(end);
   conversation.token_ids.resize(end);

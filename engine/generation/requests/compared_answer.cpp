@@ -31,7 +31,8 @@ ComparedAnswer::ComparedAnswer(const RequestContext& context, const ComparedTurn
   ReadyTurn turn = ready(shared);
   if (asked.shared) before_ms_ = shared.waited_ms(*asked.shared);
   if (read_media_) before_ms_ = take_vision_pass(turn.timings, shared.timings());
-  if (scores == ColumnScores::kAll && (turn.start.first_step || !is_full(turn.start.state, shared.conversation()))) {
+  const bool full = !turn.start.first_step && asked.reads_as_first && is_full(turn.start.state, shared.conversation());
+  if (scores == ColumnScores::kAll && !full) {
     start_ = turn.start.fork();
   }
   answer_.emplace(context_, asked.turn, std::move(turn), [this] { return elapsed_ms(); });
@@ -68,7 +69,13 @@ void ComparedAnswer::score() {
   scored.agreement.same = scored.agreement.tokens;
   scored.agreement.mean_kl = 0.0;
   if (start_) {
-    scored = score_answer(context_, {tokens, text_, &asked_.turn.sampling}, *std::move(start_), shared_.uncompressed());
+    std::optional<TurnPrefill> own;  // the full cache of what this column has read
+    if (!asked_.reads_as_first) {
+      Conversation empty(context_.network().text().kv_shape());
+      own.emplace(context_, begin_turn(context_, asked_.turn, nullptr, std::move(empty)), std::vector<const Recipe*>(),
+                  Compaction::kAfterTheLast);
+    }
+    scored = score_answer(context_, {tokens, text_, &asked_.turn.sampling}, *std::move(start_), (own ? *own : shared_).uncompressed());
     start_.reset();
   }
   context_.emit(std::move(scored));

@@ -25,6 +25,7 @@ struct ComparedTurn {
   Recipe recipe;
   std::optional<std::size_t> shared;  // index among the columns that share the prefill; nullopt: a prefill of its own
   const PreparedContext* prepared;    // its prepared media, for the thread's first question; null: not prepared
+  bool reads_as_first = true;         // RecipeSpec::before is the first column's, so that the shared prefill is its full cache
 };
 
 class ComparedAnswer {

@@ -21,6 +21,7 @@ WINNOW_FIELDS(KeptLayer, reasons, best_scores)
 template <FieldsOf<Conversation> F>
 void visit_fields(F& f, auto&& visit) {
   visit("pruned_tokens", f.pruned_tokens);
+  visit("before", f.before);
   visit("next_position", f.next_position);
   visit("media_count", f.media_count);
   visit("media_hashes", f.media_hashes);
@@ -108,10 +109,11 @@ struct KeptForm {
   using Json = winnow::Json;
   static constexpr bool kComplete = true;
 
-  // A detail of its own and a part of a plan are younger than the other fields, and files without them have none.
+  // A detail of its own, a part of a plan and tokens that are never read are younger than the other fields, and files without them have
+  // none.
   template <class T>
   static bool leaves_out(const char* name, const T& value) {
-    if constexpr (std::is_same_v<T, MediaDetail>) return value == MediaDetail();
+    if constexpr (std::is_same_v<T, MediaDetail> || std::is_same_v<T, BeforeDecoder>) return value == T();
     if constexpr (std::is_same_v<T, int>) {
       const auto* const part = std::ranges::find(kPartOfPlan, std::string_view(name), &PartField::name);
       if (part != std::end(kPartOfPlan)) return value == part->of_all;

@@ -16,11 +16,15 @@ namespace {
 struct Making {
   std::span<const Pin> pins;
   KvStorage storage = KvStorage::kWide;
+  BeforeDecoder before;
 };
 
-Making making_of(const Turn& turn, const VisionLanguageModel& network) { return {turn.pins, storage_of(network, turn.recipe)}; }
+Making making_of(const Turn& turn, const VisionLanguageModel& network) {
+  return {turn.pins, storage_of(network, turn.recipe), turn.recipe.before};
+}
 
-// The cache is stored so, and `pins` say of the conversation's media what it was made with, in any order; those of later media are free.
+// The cache is stored so, as much of its media was read, and `pins` say of the conversation's media what it was made with, in any order;
+// those of later media are free.
 bool made_with(const Conversation& conversation, const Making& making) {
   const auto of_its_media = [&](std::span<const Pin> all) {
     std::vector<Pin> own(all.begin(), all.end());
@@ -29,7 +33,9 @@ bool made_with(const Conversation& conversation, const Making& making) {
   };
   const std::vector<Pin> before = of_its_media(conversation.pins);
   const std::vector<Pin> now = of_its_media(making.pins);
-  return conversation.cache.shape().storage == making.storage && std::is_permutation(before.begin(), before.end(), now.begin(), now.end());
+  const bool as_much = conversation.media_count == 0 || conversation.before == making.before;
+  return conversation.cache.shape().storage == making.storage && as_much &&
+         std::is_permutation(before.begin(), before.end(), now.begin(), now.end());
 }
 
 bool same_thread(std::span<const Message> a, std::span<const Message> b) {
@@ -191,7 +197,7 @@ void keep_turn(ConversationStates& states, const TurnStart& start, Conversation 
 
 void keep_full(ConversationStates& states, Conversation full) {
   full.cache = full.cache.on_device(at::kCPU);
-  const std::size_t before = full_at(states, full.thread, {full.pins, full.cache.shape().storage});
+  const std::size_t before = full_at(states, full.thread, {full.pins, full.cache.shape().storage, full.before});
   std::vector<Conversation> kept;
   if (before < states.full.size()) kept.push_back(std::move(states.full[before]));
   kept.push_back(std::move(full));

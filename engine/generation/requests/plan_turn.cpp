@@ -28,6 +28,7 @@ namespace {
 struct ForeseenSegment {
   SegmentTokens tokens;
   std::int64_t pruned = 0;            // visual tokens that leave before the decoder
+  bool estimated = false;             // Planned::estimated
   std::int64_t longest_position = 0;  // after the prompt, or after what is known of it before a video is decoded
   TurnWork work;
 };
@@ -101,6 +102,31 @@ ForeseenMedium foresee_medium(std::vector<TokenOrigin> origins, const std::vecto
   return medium;
 }
 
+struct SeenMedium {
+  const OpenedMedia& item;
+  const CachedFeatures* known;      // null: it has not been encoded
+  const std::vector<bool>& frames;  // which are pinned
+};
+
+// Leaves out what RecipeSpec::before leaves unread. How much that is where the pictures decide, known features tell. Returns false for an
+// estimate.
+bool leave_unread(const RequestContext& context, const RecipeSpec& recipe, const SeenMedium& seen, ForeseenMedium& medium) {
+  const MediaKind kind = seen.item.request.kind;
+  const VisionLanguageModel& network = context.network();
+  const auto pinned_among = [&](std::span<const TokenOrigin> origins) {
+    return pinned_tokens(seen.frames, {kind, origins, network.info().traits.joined_frames});
+  };
+  bool exact = drop_unread(medium.origins, kind, recipe.before, pinned_among(medium.origins));
+  if (!exact && seen.known != nullptr) {
+    const std::vector<bool> pinned = pinned_among(seen.known->features.origins);
+    const MediumToThin thin{seen.known->features, kind, pinned, network.text().hidden_size()};
+    medium.origins = with_subtitles(thinned_media(thin, recipe, context.interrupt).media.origins, seen.item.subtitles);
+    exact = true;
+  }
+  if (recipe.before.thins()) std::iota(medium.pinned.begin(), medium.pinned.end(), 0);  // of what stays; which ones: any will do
+  return exact;
+}
+
 // Without a video's subtitles.
 std::int64_t visual_tokens_of(std::span<const TokenOrigin> origins) {
   return std::ranges::count(origins, Modality::kVisual, &TokenOrigin::modality);
@@ -112,12 +138,13 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
   const MediaEncoder encoder(context);
   const std::optional<VisionJudge> judge = vision_judge(recipe);
   const std::vector<OpenedMedia> media = encoder.open_all(std::span(turn.messages).subspan(cached));
+  require_pictures(media, turn.recipe.before);
   const PromptSegment prompt = build_prompt({context.model, turn.messages, turn.prompt, working}, prompt_media(media));
   require_tokens(prompt);
   const VisionLanguageModel& network = context.network();
 
   ForeseenSegment segment;
-  const std::int64_t before_decoding = foreseen_position(network, prompt, media, working.next_position);
+  const std::int64_t before_decoding = foreseen_position(network, prompt, media, working.next_position, turn.recipe.before);
   segment.tokens.first_original = working.next_original();
   segment.tokens.pinned = working.pinned;
   std::vector<ForeseenMedium> foreseen;
@@ -132,6 +159,8 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
     std::optional<double> share;
     if (judge && item.request.kind != MediaKind::kDocument) share = recipe.composition().pruning->before_decoder(recipe.budget().retention);
     foreseen.push_back(foresee_medium(origins, pinned_tokens(frames, {item.request.kind, origins, encoder.joined_frames()}), share));
+    const bool exact = leave_unread(context, turn.recipe, {item, known, frames}, foreseen.back());
+    segment.estimated = segment.estimated || !exact;
     MediaSampled sampled = sampled_before_decoding(item);
     if (item.request.kind != MediaKind::kDocument) sampled.visual_tokens = visual_tokens_of(origins);
     context.emit(std::move(sampled));
@@ -250,6 +279,8 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   Planned planned = begun_plan(context, turn, shape);
   planned.tokens = segment.tokens.counts();
   planned.tokens.generated = turn.sampling.needed_tokens();
+  planned.tokens.unread = working.pruned_tokens + segment.pruned;
+  planned.estimated = segment.estimated;
   planned.kv_bytes_full = shape.full_bytes(working.full_tokens() + segment.pruned + (slots.after_first_token ? 1 : 0));
   planned.kv_bytes_after_event = once.slots * shape.slot_bytes();
 

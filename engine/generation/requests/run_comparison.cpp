@@ -33,7 +33,9 @@ std::vector<ComparedTurn> turns_of(const Compare& compare, const LoadedModel& mo
     // One after the other: g++ 12 destroys a member twice when a later one of the same braces throws.
     Recipe recipe = recipe_for(spec, model.network->info());
     ComparedTurn asked{column_turn(compare, spec), std::move(recipe), {}, nullptr};
-    if (asked.recipe.shares_prefill()) asked.shared = sharing++;
+    const bool as_much = spec.before == compare.recipes.front().before;  // of the media is read
+    if (asked.recipe.shares_prefill() && as_much) asked.shared = sharing++;
+    asked.reads_as_first = as_much;
     if (std::holds_alternative<FromPrepared>(start_of(states, asked.turn, model))) asked.prepared = &*states.prepared;
     turns.push_back(std::move(asked));
   }

@@ -17,7 +17,8 @@ namespace winnow {
 
 struct EncodedMedium {
   MediaFeatures features;
-  std::vector<bool> pinned;  // per token
+  std::vector<bool> pinned;        // per token
+  std::vector<TokenOrigin> all{};  // with those that are never read (RecipeSpec::before); empty: none was left out
 };
 
 struct EncodedMedia {
@@ -30,9 +31,9 @@ struct EncodedMedia {
   TurnWork work;  // of the vision tower
 };
 
-// first: the running number of the first of them. recipe (may be null): prunes if it does so before the decoder. Emits Progress and
-// MediaSampled. Errors: Exception, Interrupted.
-EncodedMedia encode_media(const MediaEncoder& encoder, std::span<OpenedMedia> media, std::int32_t first, std::span<const Pin> pins,
+// first: the running number of the first of them. turn: its pins, and what its recipe leaves unread. recipe (may be null): prunes if it
+// does so before the decoder. Emits Progress and MediaSampled. Errors: Exception, Interrupted.
+EncodedMedia encode_media(const MediaEncoder& encoder, std::span<OpenedMedia> media, std::int32_t first, const Turn& turn,
                           const Recipe* recipe);
 
 }  // namespace winnow

@@ -2,10 +2,12 @@
 
 #include <vector>
 
+#include "engine/generation/segment/media_pruning.h"
+
 namespace winnow {
 
 std::int64_t foreseen_position(const VisionLanguageModel& network, const PromptSegment& prompt, std::span<const OpenedMedia> media,
-                               std::int64_t next_position) {
+                               std::int64_t next_position, const BeforeDecoder& before) {
   std::vector<TokenOrigin> origins;
   std::vector<std::int64_t> ids;
   std::vector<double> frame_s;
@@ -19,7 +21,9 @@ std::int64_t foreseen_position(const VisionLanguageModel& network, const PromptS
     }
     const std::size_t item = prompt.media_item[next++];
     if (media[item].request.kind == MediaKind::kImage) continue;
-    for (TokenOrigin& origin : foreseen_origins(network, media[item])) {
+    std::vector<TokenOrigin> all = foreseen_origins(network, media[item]);
+    if (network.info().traits.position_axes == 1) drop_unread(all, media[item].request.kind, before, {});
+    for (TokenOrigin& origin : all) {
       origin.media = static_cast<std::int32_t>(item);
       origins.push_back(origin);
     }

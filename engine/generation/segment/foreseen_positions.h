@@ -12,8 +12,9 @@
 
 namespace winnow {
 
-// The position after the prompt's text and videos, nothing of which is pruned. Images are left out: they are few.
+// The position after the prompt's text and videos, of which nothing is pruned; on one axis without about what `before` leaves unread.
+// Images are left out: they are few.
 std::int64_t foreseen_position(const VisionLanguageModel& network, const PromptSegment& prompt, std::span<const OpenedMedia> media,
-                               std::int64_t next_position);
+                               std::int64_t next_position, const BeforeDecoder& before);
 
 }  // namespace winnow

@@ -119,6 +119,12 @@ std::vector<TokenOrigin> foreseen_origins(const VisionLanguageModel& model, cons
   return with_subtitles(model.origins_of(media.facts()), media.subtitles);
 }
 
+void require_pictures(std::span<const OpenedMedia> media, const BeforeDecoder& before) {
+  const auto document = std::ranges::find(media, MediaKind::kDocument, [](const OpenedMedia& item) { return item.request.kind; });
+  if (before.thins() && document != media.end())
+    throw Exception(ErrorCode::kIllegalRecipe, "before", "a document has no visual tokens that could be left out");
+}
+
 PromptMedia prompt_media(std::span<const OpenedMedia> media) {
   PromptMedia said;
   for (const OpenedMedia& item : media) {

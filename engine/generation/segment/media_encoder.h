@@ -47,6 +47,9 @@ MediaSampled sampled_before_decoding(const OpenedMedia& media);
 // The medium's tokens in prompt order, subtitles included, with `media` at -1; nothing is decoded.
 std::vector<TokenOrigin> foreseen_origins(const VisionLanguageModel& model, const OpenedMedia& media);
 
+// Refuses documents under a recipe that leaves visual tokens unread. Errors: kIllegalRecipe.
+void require_pictures(std::span<const OpenedMedia> media, const BeforeDecoder& before);
+
 PromptMedia prompt_media(std::span<const OpenedMedia> media);
 PromptMedia prompt_media(std::span<const MediaSampled> media);
 
@@ -57,6 +60,7 @@ class MediaEncoder {
   explicit MediaEncoder(const RequestContext& context) : context_(context), model_(context.network()), cache_(context.model.features) {}
 
   const VisionLanguageModel& model() const { return model_; }
+  const InterruptToken& interrupt() const { return context_.interrupt; }
   std::int64_t joined_frames() const { return model_.info().traits.joined_frames; }
   // The media of all messages, in thread order.
   std::vector<OpenedMedia> open_all(std::span<const Message> messages) const;

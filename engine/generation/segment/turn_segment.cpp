@@ -17,6 +17,13 @@
 namespace winnow {
 namespace {
 
+// The tokens of a prompt with those that a recipe leaves unread, whose positions stay free where positions have several axes.
+struct WholePrompt {
+  std::vector<TokenOrigin> origins;
+  std::vector<std::int64_t> ids;
+  std::vector<std::int64_t> read;  // which of them the decoder gets
+};
+
 // Puts text and media one after the other: embeddings for the decoder, and the tokens' names for the conversation.
 class Assembly {
  public:
@@ -39,14 +46,19 @@ class Assembly {
   // number: of the medium in the conversation.
   void add_medium(const EncodedMedium& medium, std::int32_t number, std::int64_t placeholder) {
     parts_.push_back(medium.features.features);
+    auto unread = medium.all.begin();
     for (std::size_t token = 0; token < medium.features.origins.size(); ++token) {
       TokenOrigin origin = medium.features.origins[token];
+      for (; unread != medium.all.end() && *unread != origin; ++unread) add_unread(*unread, number, placeholder);
+      if (unread != medium.all.end()) ++unread;
       origin.media = number;
       if (medium.pinned[token]) working_.pinned.push_back(working_.next_original());
       add_token(medium.features.ids.empty() ? placeholder : medium.features.ids[token], origin);
     }
+    for (; unread != medium.all.end(); ++unread) add_unread(*unread, number, placeholder);
     segment_.tokens.visual += std::ssize(medium.features.origins);
   }
+  const WholePrompt& whole() const { return whole_; }
 
   // Nothing was added: no rows.
   TurnSegment take() {
@@ -62,6 +74,14 @@ class Assembly {
     segment_.tokens.modality.push_back(origin.modality);
     working_.origins.push_back(origin);
     working_.token_ids.push_back(id);
+    whole_.read.push_back(std::ssize(whole_.origins));
+    whole_.origins.push_back(origin);
+    whole_.ids.push_back(id);
+  }
+  void add_unread(TokenOrigin origin, std::int32_t number, std::int64_t placeholder) {
+    origin.media = number;
+    whole_.origins.push_back(origin);
+    whole_.ids.push_back(placeholder);
   }
 
   const TextDecoder& text_;
@@ -70,9 +90,11 @@ class Assembly {
   bool first_segment_;
   std::vector<at::Tensor> parts_;
   TurnSegment segment_;
+  WholePrompt whole_;
 };
 
-TurnSegment assembled(const RequestContext& context, const PromptSegment& prompt, const EncodedMedia& media, Conversation& working) {
+TurnSegment assembled(const RequestContext& context, const PromptSegment& prompt, const EncodedMedia& media, Conversation& working,
+                      WholePrompt& whole) {
   Assembly assembly(context.network().text(), prompt, working);
   std::size_t at = 0;
   for (std::size_t k = 0; k < prompt.media_at.size(); ++k) {
@@ -83,17 +105,30 @@ TurnSegment assembled(const RequestContext& context, const PromptSegment& prompt
     at = prompt.media_at[k] + 1;
   }
   assembly.add_text(at, prompt.token_ids.size());
+  whole = assembly.whole();
   return assembly.take();
 }
 
-// Places the segment after what `working` has read.
-void place(const VisionLanguageModel& network, Conversation& working, TurnSegment& segment) {
+// Places the segment after what `working` has read. whole (may be null): with what is left unread.
+void place(const VisionLanguageModel& network, Conversation& working, TurnSegment& segment, const WholePrompt* whole = nullptr) {
   const auto first = static_cast<std::size_t>(segment.tokens.first_original);
   const auto origins = std::span(working.origins).subspan(first);
   TokensToPlace tokens{origins, working.next_position, working.frame_s, std::span(working.token_ids).subspan(first)};
   if (first > 0 && working.origins[first - 1].modality == Modality::kVisual)
     tokens.beside = working.positions.slice(segment.tokens.first_original - 1, 1)[0].item<std::int64_t>();
-  const TokenPositions placed = network.positions_for(tokens);
+  const bool leaves_gaps = whole != nullptr && whole->read.size() < whole->origins.size() && network.info().traits.position_axes > 1;
+  if (leaves_gaps) {
+    tokens.origins = whole->origins;
+    tokens.ids = whole->ids;
+  }
+  TokenPositions placed = network.positions_for(tokens);
+  if (leaves_gaps) {
+    const auto last =
+        std::find_if(whole->origins.rbegin(), whole->origins.rend(), [](const TokenOrigin& o) { return is_attached(o.modality); });
+    const auto media = std::distance(last, whole->origins.rend());
+    segment.position_after_media = placed.positions.narrow(1, 0, media).max().item<std::int64_t>() + 1;
+    placed.positions = placed.positions.index_select(1, at::tensor(whole->read, at::kLong));
+  }
   working.positions.append(placed.positions);
   segment.positions = placed.positions.to(segment.hidden.device());
   segment.next_position = placed.next_position;
@@ -145,18 +180,20 @@ TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, con
   std::vector<OpenedMedia> media = encoder.open_all(std::span(turn.messages).subspan(cached));
   const double opening_ms = media.empty() ? 0.0 : opening.elapsed_ms();
   const bool documents = std::ranges::any_of(media, [](const OpenedMedia& item) { return item.request.kind == MediaKind::kDocument; });
+  require_pictures(media, turn.recipe.before);
   if (documents && recipe != nullptr && recipe->reads_frames())
     throw Exception(ErrorCode::kIllegalRecipe, turn.recipe.method, "it reads media frame by frame, and a document has no frames");
   require_pins(turn.pins, working.media_count + static_cast<std::int32_t>(media.size()));
   const PromptSegment prompt = build_prompt({context.model, turn.messages, turn.prompt, working}, prompt_media(media));
   require_tokens(prompt);
-  require_context(context, turn, foreseen_position(network, prompt, media, working.next_position));
+  require_context(context, turn, foreseen_position(network, prompt, media, working.next_position, turn.recipe.before));
 
-  const EncodedMedia encoded = encode_media(encoder, media, working.media_count, turn.pins, recipe);
-  TurnSegment segment = assembled(context, prompt, encoded, working);
+  const EncodedMedia encoded = encode_media(encoder, media, working.media_count, turn, recipe);
+  WholePrompt whole;
+  TurnSegment segment = assembled(context, prompt, encoded, working, whole);
   segment.work = encoded.work;
   for (const OpenedMedia& item : media) working.frame_s.push_back(item.frame_s());
-  place(network, working, segment);
+  place(network, working, segment, &whole);
   require_context(context, turn, segment.next_position);
   segment.media = encoded.sampled;
   if (!prompt.media_at.empty()) {
@@ -174,6 +211,7 @@ TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, con
   for (const OpenedMedia& item : media) working.media_kinds.push_back(item.request.kind);
   working.pins = turn.pins;
   working.settings = turn.prompt;
+  if (!media.empty()) working.before = turn.recipe.before;
   working.media_count += static_cast<std::int32_t>(media.size());
   return segment;
 }

@@ -23,9 +23,11 @@
 namespace winnow {
 
 struct TurnSegment {
-  at::Tensor hidden;                    // [n, hidden]; replaced layer by layer and freed by the prefill
-  at::Tensor positions;                 // int64 [axes, n], on the model's device
-  std::int64_t next_position = 0;       // after the segment
+  at::Tensor hidden;               // [n, hidden]; replaced layer by layer and freed by the prefill
+  at::Tensor positions;            // int64 [axes, n], on the model's device
+  std::int64_t next_position = 0;  // after the segment
+  // After its last medium, where that has positions of tokens that are never read; 0: as its rows say.
+  std::int64_t position_after_media = 0;
   std::vector<std::int32_t> originals;  // original token indices of the rows of `hidden`
   SegmentTokens tokens;
   std::vector<MediaSampled> media;         // in thread order

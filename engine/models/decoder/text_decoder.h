@@ -32,6 +32,7 @@ class TextDecoder {
   virtual std::int64_t context_tokens() const = 0;  // positions that it supports
   virtual KvShape kv_shape() const = 0;
   virtual std::int64_t vocabulary() const = 0;
+  virtual std::int64_t hidden_size() const = 0;  // of a hidden state, without deepstack features
 
   // ids: int64 [n], on any device. Returns [n, width] on the model's device, like everything below. A row is a token's input hidden state,
   // followed in some models by its deepstack features (Qwen3-VL).

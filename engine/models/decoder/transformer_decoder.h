@@ -59,6 +59,7 @@ class TransformerDecoder final : public TextDecoder {
   std::int64_t context_tokens() const override { return config_.max_positions; }
   KvShape kv_shape() const override;
   std::int64_t vocabulary() const override { return config_.vocabulary; }
+  std::int64_t hidden_size() const override { return config_.hidden_size; }
   at::Tensor embed(const at::Tensor& ids) const override;
   // Rows that stand for pixels. features: [n, hidden].
   at::Tensor rows_of_pixels(const at::Tensor& features) const;

@@ -44,6 +44,7 @@ class ThreeAxisText final : public TextDecoder {
   std::int64_t context_tokens() const override { return inner_->context_tokens(); }
   KvShape kv_shape() const override { return inner_->kv_shape(); }
   std::int64_t vocabulary() const override { return inner_->vocabulary(); }
+  std::int64_t hidden_size() const override { return inner_->hidden_size(); }
   at::Tensor embed(const at::Tensor& ids) const override { return inner_->embed(ids); }
   void prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original, KvCache& cache,
                      PrefillObserver* observer, const AttentionWindow& window, const InterruptToken& interrupt) const override {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
@@ -158,6 +159,39 @@ TEST(Recipe, StoresItsCacheAsItSuitsTheModelOrInSoManyBits) {
     spec.kv_bits = asked;
     EXPECT_EQ(stored_bits(spec, held_in_four_bits), stored);
   }
+}
+
+TEST(Recipe, LeavesVisualTokensUnreadWhereThatCanBe) {
+  const auto refused = [](const std::string& method, BeforeDecoder before) {
+    return refusal_of([&](RecipeSpec& spec) {
+      spec.method = method;
+      spec.before = before;
+    });
+  };
+  for (const Error& error : {refused("snapkv", {BeforeMethod::kEvs, 0.0}), refused("snapkv", {BeforeMethod::kEvs, std::nan("")}),
+                             refused("snapkv", {BeforeMethod::kPixelPrune, 1.5}), refused("snapkv", {static_cast<BeforeMethod>(9), 0.5})}) {
+    EXPECT_EQ(error.subject, "before");
+    EXPECT_TRUE(error.reason.starts_with("must be none, vidcom2:SHARE")) << error.reason;
+  }
+  EXPECT_EQ(refused("kvzip-stream", {BeforeMethod::kEvs, 0.5}).reason,
+            "what is never read is chosen over a whole video, and this method reads it clip by clip");
+  EXPECT_EQ(refused("fastervlm", {BeforeMethod::kEvs, 0.5}).reason,
+            "fastervlm takes visual tokens out before the decoder by a rule of its own: choose one of both");
+  RecipeSpec spec;
+  spec.before = {BeforeMethod::kEvs, 0.5};
+  for (const char* method : {"full", "self-study", "rekv", "fastv", "h2o"}) {
+    spec.method = method;
+    EXPECT_EQ(Recipe::from_spec(spec).before(), spec.before) << method;
+  }
+  ModelTraits model;
+  EXPECT_FALSE(Recipe::from_spec(spec).misfit(model));
+  spec.before = {BeforeMethod::kPixelPrune, 0.0};
+  EXPECT_EQ(Recipe::from_spec(spec).misfit(model)->reason,
+            "pixelprune encodes parts of a picture, and this model's vision encoder needs whole pictures");
+  model.encodes_parts = true;
+  EXPECT_FALSE(Recipe::from_spec(spec).misfit(model));
+  model.sees = false;
+  EXPECT_EQ(Recipe::from_spec(spec).misfit(model)->reason, "visual tokens can leave before the decoder, and this model reads text only");
 }
 
 TEST(Recipe, RefusesPartsThatDoNotFit) {

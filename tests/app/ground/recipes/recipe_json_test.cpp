@@ -28,6 +28,7 @@ NamedRecipe everythingSet() {
   spec.method = "d2o";
   spec.retention = 0.07;
   spec.budget_tokens = 96;
+  spec.before = {BeforeMethod::kVidCom2, 0.3};
   for (const WholeSetting& setting : kWholeSettings) spec.*setting.value = notOrdinary(setting);
   spec.turn_policy = TurnPolicy::kFirstOnly;
   spec.seed = std::numeric_limits<std::uint64_t>::max();

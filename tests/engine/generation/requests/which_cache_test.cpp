@@ -52,6 +52,10 @@ class WhichCache : public ::testing::Test {
     turn.recipe.kv_bits = bits;
     return turn;
   }
+  static Turn leaving(Turn turn, const char* before) {
+    turn.recipe.before = before_of(before).value();
+    return turn;
+  }
   static Turn on(Turn turn, const char* day) {
     turn.prompt.day = day;
     return turn;
@@ -194,6 +198,10 @@ TEST_F(WhichCache, OfAThread) {
   row("a pin of what is attached now", with(next_with_video(question("full")), &Turn::pins, {{1, 0.0, 0.5}}), "current", 53);
   row("another type of the cache", of_kv_bits(next(question("full")), 16), "nothing", kAll);
   row("the same type by its name", of_kv_bits(next(question("full")), 32), "current", 20);
+  row("less of the picture is read", leaving(next(question("full")), "random:0.5"), "nothing", kAll);
+  row("as much of it", next(leaving(question("full"), "random:0.5")), "current", 20);
+  row("all of it again", leaving(next(leaving(question("full"), "random:0.5")), "none"), "nothing", kAll);
+  row("of words nothing is left out", leaving(next(asking(question("full", "text"), "One?")), "random:0.5"), "current", 20);
   row("a picture in another detail", in_low_detail(next(question("full"))), "nothing", kAll);
   next(question("full"));
   states_ = {};
@@ -211,6 +219,7 @@ TEST_F(WhichCache, UnderAGuard) {
   row("ram", next(ram), "full", 24);
   row("ram, the last question again", again(next(ram)), "full", 24);
   row("ram, which was not on", with(next(question("snapkv")), &Turn::guard, Guard::kRam), "nothing", kAll);
+  row("ram, less of the picture is read", leaving(next(ram), "random:0.5"), "nothing", kAll);
   row("ram, other pins", with(next(ram), &Turn::pins, {{0}}), "nothing", kAll);
   row("ram, off again", with(next(ram), &Turn::guard, Guard::kKeep), "current", 20);
   row("alone", with(next(question("snapkv")), &Turn::guard, Guard::kAlone), "nothing", kAll);
@@ -244,6 +253,7 @@ TEST_F(WhichCache, AboutPreparedMedia) {
   row("a question", prepared(first), "prepared", 25);
   row("read by an earlier question", asking(again(first), "Who?"), "prepared", 12);
   row("of another share", under(prepared(first), "kvzip", 0.4), "nothing", kAll);
+  row("of which less is read", leaving(prepared(first), "random:0.5"), "nothing", kAll);
   row("with a pin", with(prepared(first), &Turn::pins, {{0}}), "nothing", kAll);
   row("in another detail", in_low_detail(prepared(first)), "nothing", kAll);
   Turn later = prepared(question("kvzip", "even_video"));
@@ -311,6 +321,8 @@ TEST_F(WhichCache, KeptOnDisk) {
   row("a thread", restarted(next(question("snapkv"))), "current", 20);
   row("a picture with its detail", restarted(next(in_low_detail(question("full")))), "current", 20);
   row("prepared media", restarted(prepared(question("kvzip"))), "prepared", 25);
+  row("a thread of which less was read", restarted(next(leaving(question("snapkv"), "random:0.5"))), "current", 20);
+  row("prepared media of which less was read", restarted(prepared(leaving(question("kvzip"), "random:0.5"))), "prepared", 25);
   row("a cut answer", restarted(cut(question("snapkv"))), "cut", 0);
   row("not the last question again", restarted(again(next(question("snapkv")))), "nothing", kAll);
   row("no columns", restarted(compared(question("snapkv"), {"snapkv"})), "nothing", kAll);
