@@ -35,7 +35,7 @@ class FewRows {
   FewRows(const at::Tensor& input, bool rounds, std::span<const Order> orders, std::int64_t products)
       : in_(input.size(1)),
         inputs_(input.size(0)),
-        floats_(in_ + (rounds ? in_ / 4 + in_ / 16 + in_ / 16 : 0)),
+        floats_(in_ + (rounds ? in_ / 4 + in_ / 4 + in_ / 16 + in_ / 16 : 0)),
         memory_(row_scratch(inputs_ * (std::ssize(orders) * floats_ + products) + in_)),
         products_(memory_ + inputs_ * std::ssize(orders) * floats_) {
     float* const as_given = products_ + inputs_ * products;
@@ -45,18 +45,21 @@ class FewRows {
         float* const to = numbers(order, i);
         upcast_row(from + i * in_ * input.element_size(), input.scalar_type(), in_, orders[order] == nullptr ? to : as_given);
         if (orders[order] != nullptr) std::ranges::transform(*orders[order], to, [&](std::int32_t column) { return as_given[column]; });
-        if (rounds) check(kernels::round_input_cpu({to, in_, codes(order, i), scales(order, i), half_sums(order, i)}));
+        if (rounds)
+          check(kernels::round_input_cpu({to, in_, codes(order, i), scales(order, i), half_sums(order, i), codes(order, i) + in_}));
       }
     }
   }
-  const float* row(std::size_t order, std::int64_t i) const { return numbers(order, i); }
-  kernels::QuantisedInput rounded(std::size_t order, std::int64_t i) const {
-    return {codes(order, i), scales(order, i), half_sums(order, i)};
+  // The first row; the others lie stride() floats behind each other.
+  const float* first(std::size_t order) const { return numbers(order, 0); }
+  kernels::QuantisedInput first_rounded(std::size_t order) const {
+    return {codes(order, 0), scales(order, 0), half_sums(order, 0), codes(order, 0) + in_};
   }
+  std::int64_t stride() const { return floats_; }
   float* products() const { return products_; }
 
  private:
-  // Numbers, scales, sums and codes of a row, in this order.
+  // Numbers, scales, sums, codes and codes in pairs of a row, in this order.
   float* numbers(std::size_t order, std::int64_t i) const { return memory_ + (static_cast<std::int64_t>(order) * inputs_ + i) * floats_; }
   kernels::QuantisedScale* scales(std::size_t order, std::int64_t i) const {
     return reinterpret_cast<kernels::QuantisedScale*>(numbers(order, i) + in_);
@@ -165,13 +168,12 @@ at::Tensor BlockMatrix::times_few(const at::Tensor& input) const {
       const std::int32_t* const row_of = parts_[p].row_of.empty() ? nullptr : parts_[p].row_of.data();
       const bool rounds = kernels::has_int8_gemv(parts_[p].type);
       const std::size_t order = order_of_[p];
-      for (std::int64_t row = 0; row < inputs; ++row) {
-        float* const products = to + row * out() + first_row_[p];
-        check(rounds ? kernels::int8_gemv_cpu(
-                           {parts_[p].type, parts_[p].bytes.data(), in_, row_of, first, last, rows.rounded(order, row), products})
-                     : kernels::block_gemv_cpu(
-                           {parts_[p].type, parts_[p].bytes.data(), in_, row_of, first, last, rows.row(order, row), products}));
-      }
+      float* const products = to + first_row_[p];
+      const std::int64_t stride_bytes = rows.stride() * static_cast<std::int64_t>(sizeof(float));
+      check(rounds ? kernels::int8_gemv_cpu({parts_[p].type, parts_[p].bytes.data(), in_, row_of, first, last, rows.first_rounded(order),
+                                             products, inputs, stride_bytes, out()})
+                   : kernels::block_gemv_cpu({parts_[p].type, parts_[p].bytes.data(), in_, row_of, first, last, rows.first(order), products,
+                                              inputs, rows.stride(), out()}));
     }
     for (std::int64_t row = 0; row < inputs; ++row) narrow_row(to + row * out() + begin, end - begin, type, result, row * out() + begin);
   });

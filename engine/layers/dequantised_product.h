@@ -11,9 +11,6 @@
 
 namespace winnow {
 
-// Up to this many input rows use GEMVs, one by one: dequantising the matrix costs about as much.
-inline constexpr std::int64_t kFewRows = 8;
-
 // On a CPU the slice stays in the last-level cache until it is multiplied, and keeps all threads busy.
 inline constexpr std::int64_t kDequantisedOnCpu = std::int64_t{1} << 22;
 

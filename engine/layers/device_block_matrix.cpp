@@ -11,6 +11,7 @@
 #include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
 #include "engine/layers/dequantised_product.h"
+#include "engine/layers/row_elements.h"
 #include "kernels/api/cuda_block_layout.h"
 
 namespace winnow {

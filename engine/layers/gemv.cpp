@@ -45,17 +45,20 @@ void multiply_on_cpu(const at::Tensor& input, const at::Tensor& matrix, const at
   const at::ScalarType type = output.scalar_type();
   const std::int64_t in = matrix.size(1);
   const std::int64_t out = matrix.size(0);
+  const std::int64_t inputs = input.numel() / in;
   void* const to = output.mutable_data_ptr();
-  float* const row = row_scratch(in + out);
-  float* const sums = row + in;
-  upcast_row(input.expect_contiguous()->const_data_ptr(), input.scalar_type(), in, row);
+  float* const rows = row_scratch(inputs * (in + out));
+  float* const sums = rows + inputs * in;
+  upcast_row(input.expect_contiguous()->const_data_ptr(), input.scalar_type(), inputs * in, rows);
   kernels::DenseGemvArgs all;
   all.type = *find_element_type(matrix.scalar_type());
   all.matrix = matrix.const_data_ptr();
   all.columns = in;
-  all.input = row;
+  all.input = rows;
   all.added = bias.defined() ? sums : nullptr;  // a sum begins with what stands in its place
   all.output = sums;
+  all.inputs = inputs;
+  all.output_stride = out;
   share_work(out, std::max<std::int64_t>(1, kGrainNumbers / in), [&](std::int64_t begin, std::int64_t end) {
     kernels::DenseGemvArgs part = all;
     part.begin = begin;
@@ -65,7 +68,7 @@ void multiply_on_cpu(const at::Tensor& input, const at::Tensor& matrix, const at
       upcast_row(from, bias.scalar_type(), end - begin, sums + begin);
     }
     require(kernels::dense_gemv_cpu(part) == kernels::LaunchStatus::kOk, "row product: the kernel refused its arguments");
-    narrow_row(sums + begin, end - begin, type, to, begin);
+    for (std::int64_t row = 0; row < inputs; ++row) narrow_row(sums + row * out + begin, end - begin, type, to, row * out + begin);
   });
 }
 
@@ -84,8 +87,10 @@ at::Tensor output_of(const at::Tensor& input, std::int64_t out, at::ScalarType t
 }  // namespace
 
 bool has_gemv(const at::Tensor& input, const at::Tensor& matrix) {
-  const bool fits = input.numel() == matrix.size(1) && matrix.numel() > 0 && input.device() == matrix.device() && matrix.is_contiguous() &&
-                    input.scalar_type() == matrix.scalar_type() && find_element_type(matrix.scalar_type()).has_value();
+  const std::int64_t most = matrix.is_cpu() ? kFewRows * matrix.size(1) : matrix.size(1);
+  const bool fits = matrix.numel() > 0 && input.numel() > 0 && input.size(-1) == matrix.size(1) && input.numel() <= most &&
+                    input.device() == matrix.device() && matrix.is_contiguous() && input.scalar_type() == matrix.scalar_type() &&
+                    find_element_type(matrix.scalar_type()).has_value();
   return fits && (matrix.is_cpu() || (matrix.is_cuda() && lies_in_pieces(input, matrix)));
 }
 

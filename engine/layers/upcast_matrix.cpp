@@ -11,12 +11,6 @@
 #include "kernels/api/dense_gemv.h"
 
 namespace winnow {
-namespace {
-
-// Numbers that several rows of input go through one after the other while they are in a core's own cache.
-constexpr std::int64_t kTileNumbers = std::int64_t{1} << 16;
-
-}  // namespace
 
 UpcastMatrix::UpcastMatrix(at::Tensor numbers) : numbers_(std::move(numbers)) {
   require(numbers_.dim() == 2 && numbers_.numel() > 0 && numbers_.is_contiguous() && numbers_.device().is_cpu() &&
@@ -36,23 +30,20 @@ at::Tensor UpcastMatrix::times_few(const at::Tensor& input) const {
   const auto rows = input.expect_contiguous();
   const std::int64_t inputs = rows->size(0);
   at::Tensor output = at::empty({inputs, out()}, input.options());
+  if (inputs == 0) return output;
   kernels::DenseGemvArgs all;
   all.type = *find_element_type(numbers_.scalar_type());
   all.matrix = numbers_.const_data_ptr();
   all.columns = in();
-  const auto* const from = rows->const_data_ptr<float>();
-  auto* const to = output.mutable_data_ptr<float>();
-  const std::int64_t tile = inputs == 1 ? out() : std::max<std::int64_t>(1, kTileNumbers / in());
+  all.input = rows->const_data_ptr<float>();
+  all.output = output.mutable_data_ptr<float>();
+  all.inputs = inputs;
+  all.output_stride = out();
   share_work(out(), std::max<std::int64_t>(1, kGrainNumbers / in()), [&](std::int64_t begin, std::int64_t end) {
     kernels::DenseGemvArgs part = all;
-    for (part.begin = begin; part.begin < end; part.begin = part.end) {
-      part.end = std::min(end, part.begin + tile);
-      for (std::int64_t row = 0; row < inputs; ++row) {
-        part.input = from + row * in();
-        part.output = to + row * out();
-        require(kernels::dense_gemv_cpu(part) == kernels::LaunchStatus::kOk, "narrow matrix: the kernel refused its arguments");
-      }
-    }
+    part.begin = begin;
+    part.end = end;
+    require(kernels::dense_gemv_cpu(part) == kernels::LaunchStatus::kOk, "narrow matrix: the kernel refused its arguments");
   });
   return output;
 }

@@ -1,9 +1,10 @@
 // GEMV with a quantised matrix (block_types.h): weights are dequantised to fp32 and multiplied with the fp32 input; only the sum is
 // rounded.
 //
-// Used by engine/layers for weights that keep their file's type. Knows no framework. The reference is kernels/reference/gemv.cpp, the
-// vectorised CPU version kernels/cpu. Never throws, never allocates; calls for separate output ranges are independent. kBadArgument: a
-// missing pointer, a negative size, columns that are not a multiple of the type's block, or an unknown type.
+// Used by engine/layers for weights that keep their file's type, with several inputs where several conversations share a step: each input's
+// outputs are the same bits as with that input alone. Knows no framework. The reference is kernels/reference/gemv.cpp, the vectorised CPU
+// version kernels/cpu. Never throws, never allocates; calls for separate output ranges are independent. kBadArgument: a missing pointer, a
+// negative size, columns that are not a multiple of the type's block, or an unknown type.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,9 @@ struct BlockGemvArgs {
   std::int64_t end = 0;
   const float* input = nullptr;  // [columns]
   float* output = nullptr;       // [end]
+  std::int64_t inputs = 1;
+  std::int64_t input_stride = 0;   // from an input to the next one
+  std::int64_t output_stride = 0;  // from an input's outputs to the next one's
 };
 
 LaunchStatus block_gemv_reference(const BlockGemvArgs& args);

@@ -85,16 +85,16 @@ struct FourBlocks {
   }
 
   template <bool vnni>
-  static HWY_INLINE void add(const std::uint8_t* blocks, const std::int8_t* codes, const QuantisedScale* scales, FourSum& sum) {
-    const __m256 all = factors(blocks, scales, sum.offsets);
+  static HWY_INLINE void add(const std::uint8_t* blocks, const QuantisedInput& given, std::int64_t column, FourSum& sum) {
+    const __m256 all = factors(blocks, given.scales + column / kQuantisedElements, sum.offsets);
     if constexpr (bits == 4) {
       for (int pair = 0; pair < 2; ++pair) {
         const std::uint8_t* const first = blocks + 2 * pair * kBytes;
-        const std::int8_t* const input = codes + 64 * pair;
+        const std::int8_t* const input = given.paired + column + 64 * pair;
         const __m256i bytes = load_two(first + head, first + kBytes + head);
         const __m256i nibble = _mm256_set1_epi8(15);
-        const __m256i products = of_nibbles<vnni>(_mm256_and_si256(bytes, nibble), load_two(input, input + 32),
-                                                  _mm256_and_si256(_mm256_srli_epi16(bytes, 4), nibble), load_two(input + 16, input + 48));
+        const __m256i products = of_nibbles<vnni>(_mm256_and_si256(bytes, nibble), load(input),
+                                                  _mm256_and_si256(_mm256_srli_epi16(bytes, 4), nibble), load(input + 32));
         const int at = 4 * pair;
         const __m256 scale = _mm256_permutevar8x32_ps(all, _mm256_setr_epi32(at, at, at, at, at + 2, at + 2, at + 2, at + 2));
         sum.products[pair] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(products), scale, sum.products[pair]);
@@ -104,7 +104,7 @@ struct FourBlocks {
         __m256i own = load(blocks + block * kBytes + head);
         if constexpr (offset == Offset::kZeroPoint) own = _mm256_xor_si256(own, _mm256_set1_epi8(-128));
         const __m256 scale = _mm256_permutevar8x32_ps(all, _mm256_set1_epi32(2 * block));
-        const __m256i products = of_signed<vnni>(own, load(codes + 32 * block));
+        const __m256i products = of_signed<vnni>(own, load(given.codes + column + 32 * block));
         sum.products[block % 2] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(products), scale, sum.products[block % 2]);
       }
     }

@@ -1,10 +1,10 @@
 // int8 GEMVs for CPUs, compiled once per instruction set and selected at run time (Highway).
 //
-// Work: row by row, for the matrix is read once and in order; 32 codes at a time, unpacked to unsigned bytes and multiplied with the
-// input's signed ones, four products to a 32-bit sum in one instruction where the processor has it (VNNI), in two (SSSE3's multiply of
-// bytes) or by dequantising to 16 bits elsewhere. Four blocks at a time of the commonest types where there is AVX2 (four_blocks-inl.h). A
-// value is factor * code + offset with factor and offset the same for 32 elements, or for 16 of them, so a row's sum is that of factor *
-// scale * product and of offset * sum. No alignment is assumed.
+// Work: row by row, for the matrix is read once and in order, and unpacked once for up to four inputs; 32 codes at a time, unpacked to
+// unsigned bytes and multiplied with the input's signed ones, four products to a 32-bit sum in one instruction where the processor has it
+// (VNNI), in two (SSSE3's multiply of bytes) or by dequantising to 16 bits elsewhere. Four blocks at a time of the commonest types where
+// there is AVX2 (four_blocks-inl.h). A value is factor * code + offset with factor and offset the same for 32 elements, or for 16 of them,
+// so a row's sum is that of factor * scale * product and of offset * sum. No alignment is assumed.
 #include "kernels/api/int8_gemv.h"
 
 #include <cmath>
@@ -361,57 +361,94 @@ template <>
 struct Fours<U8Z> : FourBlocks<8, Offset::kZeroPoint, 4> {};
 #endif
 
-template <bool vnni, class Type>
-HWY_INLINE float small_row(const QuantisedInput& input, std::int64_t columns, const std::uint8_t* block) {
-  float of_fours = 0.0F;
+// Each sum is the same, to the bit, however many inputs there are. Loops over them are unrolled: what inputs unpack alike is unpacked once.
+template <bool vnni, class Type, int inputs>
+HWY_INLINE void small_row(const QuantisedInput (&input)[inputs], std::int64_t columns, const std::uint8_t* block, float (&sums)[inputs]) {
+  float of_fours[inputs] = {};
   std::int64_t column = 0;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
   if constexpr (requires { Fours<Type>::kBytes; }) {
     static_assert(Fours<Type>::kBytes == Type::kBytes);
-    FourSum sum = {{_mm256_setzero_ps(), _mm256_setzero_ps()}, _mm256_setzero_ps()};
+    FourSum sum[inputs];
+    for (FourSum& each : sum) each = {{_mm256_setzero_ps(), _mm256_setzero_ps()}, _mm256_setzero_ps()};
     for (; column + 4 * Type::kElements <= columns; column += 4 * Type::kElements, block += 4 * Type::kBytes) {
       fetch(block, 4 * Type::kBytes);
-      Fours<Type>::template add<vnni>(block, input.codes + column, input.scales + column / kQuantisedElements, sum);
+#pragma GCC unroll 4
+      for (int n = 0; n < inputs; ++n) Fours<Type>::template add<vnni>(block, input[n], column, sum[n]);
     }
-    of_fours = Fours<Type>::whole(sum);
-    if (column == columns) return of_fours;
+#pragma GCC unroll 4
+    for (int n = 0; n < inputs; ++n) sums[n] = of_fours[n] = Fours<Type>::whole(sum[n]);
+    if (column == columns) return;
   }
 #endif
-  SmallSum even = {hn::Zero(Floats()), hn::Zero(Four())};
-  SmallSum odd = even;
+  SmallSum even[inputs];
+  SmallSum odd[inputs];
+#pragma GCC unroll 4
+  for (int n = 0; n < inputs; ++n) even[n] = odd[n] = {hn::Zero(Floats()), hn::Zero(Four())};
   for (; column + 2 * Type::kElements <= columns; column += 2 * Type::kElements, block += 2 * Type::kBytes) {
     fetch(block, 2 * Type::kBytes);
-    Type::template add<vnni>(input, column, block, even);
-    Type::template add<vnni>(input, column + Type::kElements, block + Type::kBytes, odd);
+#pragma GCC unroll 4
+    for (int n = 0; n < inputs; ++n) {
+      Type::template add<vnni>(input[n], column, block, even[n]);
+      Type::template add<vnni>(input[n], column + Type::kElements, block + Type::kBytes, odd[n]);
+    }
   }
-  if (column < columns) Type::template add<vnni>(input, column, block, even);
-  const float rest =
-      hn::GetLane(hn::SumOfLanes(Floats(), hn::Add(even.products, odd.products))) + Type::offset(hn::Add(even.offsets, odd.offsets));
-  return of_fours + rest;
+#pragma GCC unroll 4
+  for (int n = 0; n < inputs; ++n) {
+    if (column < columns) Type::template add<vnni>(input[n], column, block, even[n]);
+    const float rest = hn::GetLane(hn::SumOfLanes(Floats(), hn::Add(even[n].products, odd[n].products))) +
+                       Type::offset(hn::Add(even[n].offsets, odd[n].offsets));
+    sums[n] = of_fours[n] + rest;
+  }
 }
 
-template <bool vnni, class Type>
-HWY_INLINE float large_row(const QuantisedInput& input, std::int64_t columns, const std::uint8_t* block) {
+template <bool vnni, class Type, int inputs>
+HWY_INLINE void large_row(const QuantisedInput (&input)[inputs], std::int64_t columns, const std::uint8_t* block, float (&sums)[inputs]) {
   const Vector zero = hn::Zero(Floats());
-  LargeSum sum = {{zero, zero}, zero};
+  LargeSum sum[inputs];
+  for (LargeSum& each : sum) each = {{zero, zero}, zero};
   for (std::int64_t column = 0; column < columns; column += Type::kElements, block += Type::kBytes) {
     fetch(block, Type::kBytes);
-    Type::template add<vnni>(input, column, block, sum);
+#pragma GCC unroll 4
+    for (int n = 0; n < inputs; ++n) Type::template add<vnni>(input[n], column, block, sum[n]);
   }
-  return hn::GetLane(hn::SumOfLanes(Floats(), hn::Add(sum.products[0], sum.products[1]))) + Type::offsets(sum);
+#pragma GCC unroll 4
+  for (int n = 0; n < inputs; ++n)
+    sums[n] = hn::GetLane(hn::SumOfLanes(Floats(), hn::Add(sum[n].products[0], sum[n].products[1]))) + Type::offsets(sum[n]);
 }
 
-template <bool vnni, class Type>
-void product_of(const Int8GemvArgs& args) {
+// Rows [begin, end) with inputs [first, first + inputs). Not inlined: one input's loop must not pay for the registers of several.
+template <bool vnni, class Type, int inputs>
+HWY_NOINLINE void products_of(const Int8GemvArgs& args, std::int64_t begin, std::int64_t end, std::int64_t first) {
   const std::int64_t bytes = args.columns / Type::kElements * Type::kBytes;
-  for (std::int64_t row = args.begin; row < args.end; ++row) {
+  QuantisedInput input[inputs];
+#pragma GCC unroll 4
+  for (int n = 0; n < inputs; ++n) input[n] = args.input_at(first + n);
+  for (std::int64_t row = begin; row < end; ++row) {
     const std::int64_t stored = args.row_of != nullptr ? args.row_of[row] : row;
     const auto* const blocks = static_cast<const std::uint8_t*>(args.matrix) + stored * bytes;
+    float sums[inputs];
     if constexpr (Type::kElements == kQuantisedElements) {
-      args.output[row] = small_row<vnni, Type>(args.input, args.columns, blocks);
+      small_row<vnni, Type>(input, args.columns, blocks, sums);
     } else {
-      args.output[row] = large_row<vnni, Type>(args.input, args.columns, blocks);
+      large_row<vnni, Type>(input, args.columns, blocks, sums);
     }
+#pragma GCC unroll 4
+    for (int n = 0; n < inputs; ++n) args.output[(first + n) * args.output_stride + row] = sums[n];
+  }
+}
+
+// Several inputs take a few rows at a time, so that all find them in the first-level cache.
+template <bool vnni, class Type>
+void product_of(const Int8GemvArgs& args) {
+  if (args.inputs == 1) return products_of<vnni, Type, 1>(args, args.begin, args.end, 0);
+  constexpr std::int64_t kRows = 4;
+  for (std::int64_t begin = args.begin; begin < args.end; begin += kRows) {
+    const std::int64_t end = begin + kRows < args.end ? begin + kRows : args.end;
+    std::int64_t first = 0;
+    for (; first + 4 <= args.inputs; first += 4) products_of<vnni, Type, 4>(args, begin, end, first);
+    for (; first + 2 <= args.inputs; first += 2) products_of<vnni, Type, 2>(args, begin, end, first);
+    if (first < args.inputs) products_of<vnni, Type, 1>(args, begin, end, first);
   }
 }
 
@@ -490,6 +527,12 @@ void round_input(const RoundInputArgs& args) {
       whole += sum;
     }
     args.scales[first / kQuantisedElements] = {scale, scale * static_cast<float>(whole)};
+  }
+  for (std::int64_t first = 0; first + 64 <= args.columns; first += 64) {
+    std::memcpy(args.paired + first, args.codes + first, 16);
+    std::memcpy(args.paired + first + 16, args.codes + first + 32, 16);
+    std::memcpy(args.paired + first + 32, args.codes + first + 16, 16);
+    std::memcpy(args.paired + first + 48, args.codes + first + 48, 16);
   }
 }
 

@@ -19,7 +19,7 @@ inline constexpr std::int64_t kMaxBlockElements = 256;
 
 inline LaunchStatus check_arguments(const BlockGemvArgs& args) {
   if (args.matrix == nullptr || args.input == nullptr || args.output == nullptr || args.columns < 0 || args.begin < 0 ||
-      args.end < args.begin || block_elements(args.type) == 0 || args.columns % block_elements(args.type) != 0) {
+      args.end < args.begin || args.inputs < 0 || block_elements(args.type) == 0 || args.columns % block_elements(args.type) != 0) {
     return LaunchStatus::kBadArgument;
   }
   return LaunchStatus::kOk;
@@ -56,7 +56,7 @@ inline LaunchStatus check_arguments(const CudaDequantiseRowsArgs& args) {
 
 inline LaunchStatus check_arguments(const DenseGemvArgs& args) {
   if (args.matrix == nullptr || args.input == nullptr || args.output == nullptr || args.columns < 0 || args.begin < 0 ||
-      args.end < args.begin || !is_known(args.type)) {
+      args.end < args.begin || args.inputs < 0 || !is_known(args.type)) {
     return LaunchStatus::kBadArgument;
   }
   return LaunchStatus::kOk;
@@ -64,14 +64,14 @@ inline LaunchStatus check_arguments(const DenseGemvArgs& args) {
 
 inline LaunchStatus check_arguments(const RoundInputArgs& args) {
   const bool good = args.input != nullptr && args.codes != nullptr && args.scales != nullptr && args.half_sums != nullptr &&
-                    args.columns >= 0 && args.columns % kQuantisedElements == 0;
+                    args.paired != nullptr && args.columns >= 0 && args.columns % kQuantisedElements == 0;
   return good ? LaunchStatus::kOk : LaunchStatus::kBadArgument;
 }
 
 inline LaunchStatus check_arguments(const Int8GemvArgs& args) {
   const bool good = args.matrix != nullptr && args.output != nullptr && args.input.codes != nullptr && args.input.scales != nullptr &&
-                    args.input.half_sums != nullptr && args.columns >= 0 && args.begin >= 0 && args.end >= args.begin &&
-                    has_int8_gemv(args.type) && args.columns % block_elements(args.type) == 0;
+                    args.input.half_sums != nullptr && args.input.paired != nullptr && args.columns >= 0 && args.begin >= 0 &&
+                    args.end >= args.begin && args.inputs >= 0 && has_int8_gemv(args.type) && args.columns % block_elements(args.type) == 0;
   return good ? LaunchStatus::kOk : LaunchStatus::kBadArgument;
 }
 

@@ -14,13 +14,17 @@ LaunchStatus block_gemv_reference(const BlockGemvArgs& args) {
   float values[kMaxBlockElements];
   for (std::int64_t row = args.begin; row < args.end; ++row) {
     const std::int64_t stored = args.row_of != nullptr ? args.row_of[row] : row;
-    const auto* blocks = static_cast<const char*>(args.matrix) + stored * row_bytes(args.type, args.columns);
-    double sum = 0.0;
-    for (std::int64_t column = 0; column < args.columns; column += block, blocks += block_bytes(args.type)) {
-      dequantise(args.type, blocks, block, values);
-      for (std::int64_t i = 0; i < block; ++i) sum += static_cast<double>(values[i]) * static_cast<double>(args.input[column + i]);
+    const auto* const blocks = static_cast<const char*>(args.matrix) + stored * row_bytes(args.type, args.columns);
+    for (std::int64_t index = 0; index < args.inputs; ++index) {
+      const float* const input = args.input + index * args.input_stride;
+      const auto* from = blocks;
+      double sum = 0.0;
+      for (std::int64_t column = 0; column < args.columns; column += block, from += block_bytes(args.type)) {
+        dequantise(args.type, from, block, values);
+        for (std::int64_t i = 0; i < block; ++i) sum += static_cast<double>(values[i]) * static_cast<double>(input[column + i]);
+      }
+      args.output[index * args.output_stride + row] = static_cast<float>(sum);
     }
-    args.output[row] = static_cast<float>(sum);
   }
   return LaunchStatus::kOk;
 }
@@ -29,10 +33,14 @@ LaunchStatus block_gemv_reference(const BlockGemvArgs& args) {
 LaunchStatus dense_gemv_reference(const DenseGemvArgs& args) {
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
   for (std::int64_t row = args.begin; row < args.end; ++row) {
-    double sum = args.added != nullptr ? static_cast<double>(args.added[row]) : 0.0;
-    for (std::int64_t i = 0; i < args.columns; ++i)
-      sum += element(args.matrix, args.type, row * args.columns + i) * static_cast<double>(args.input[i]);
-    args.output[row] = static_cast<float>(sum);
+    const double added = args.added != nullptr ? static_cast<double>(args.added[row]) : 0.0;
+    for (std::int64_t index = 0; index < args.inputs; ++index) {
+      const float* const input = args.input + index * args.columns;
+      double sum = added;
+      for (std::int64_t i = 0; i < args.columns; ++i)
+        sum += element(args.matrix, args.type, row * args.columns + i) * static_cast<double>(input[i]);
+      args.output[index * args.output_stride + row] = static_cast<float>(sum);
+    }
   }
   return LaunchStatus::kOk;
 }

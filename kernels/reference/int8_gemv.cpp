@@ -42,6 +42,12 @@ LaunchStatus round_input_reference(const RoundInputArgs& args) {
     }
     args.scales[first / kQuantisedElements] = {scale, scale * static_cast<float>(whole)};
   }
+  for (std::int64_t first = 0; first + 64 <= args.columns; first += 64) {
+    for (std::int64_t i = 0; i < 64; ++i) {
+      const std::int64_t quarter = i / 16 == 1 ? 2 : i / 16 == 2 ? 1 : i / 16;
+      args.paired[first + quarter * 16 + i % 16] = args.codes[first + i];
+    }
+  }
   return LaunchStatus::kOk;
 }
 
@@ -69,17 +75,20 @@ LaunchStatus int8_gemv_reference(const Int8GemvArgs& args) {
   float values[kMaxBlockElements];
   for (std::int64_t row = args.begin; row < args.end; ++row) {
     const std::int64_t stored = args.row_of != nullptr ? args.row_of[row] : row;
-    const auto* blocks = static_cast<const char*>(args.matrix) + stored * row_bytes(args.type, args.columns);
-    double sum = 0.0;
-    for (std::int64_t column = 0; column < args.columns; column += block, blocks += block_bytes(args.type)) {
-      dequantise(args.type, blocks, block, values);
-      for (std::int64_t i = 0; i < block; ++i) {
-        const double element =
-            static_cast<double>(args.input.scales[(column + i) / kQuantisedElements].scale) * args.input.codes[column + i];
-        sum += static_cast<double>(values[i]) * element;
+    const auto* const blocks = static_cast<const char*>(args.matrix) + stored * row_bytes(args.type, args.columns);
+    for (std::int64_t index = 0; index < args.inputs; ++index) {
+      const QuantisedInput input = args.input_at(index);
+      const auto* from = blocks;
+      double sum = 0.0;
+      for (std::int64_t column = 0; column < args.columns; column += block, from += block_bytes(args.type)) {
+        dequantise(args.type, from, block, values);
+        for (std::int64_t i = 0; i < block; ++i) {
+          const double element = static_cast<double>(input.scales[(column + i) / kQuantisedElements].scale) * input.codes[column + i];
+          sum += static_cast<double>(values[i]) * element;
+        }
       }
+      args.output[index * args.output_stride + row] = static_cast<float>(sum);
     }
-    args.output[row] = static_cast<float>(sum);
   }
   return LaunchStatus::kOk;
 }

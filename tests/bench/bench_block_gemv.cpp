@@ -55,11 +55,13 @@ bool run(const char* name, BlockType type, std::int64_t rows) {
   std::vector<std::int8_t> codes(kColumns);
   std::vector<QuantisedScale> scales(kColumns / kQuantisedElements);
   std::vector<float> half_sums(kColumns / 16);
+  std::vector<std::int8_t> paired(kColumns);
   std::vector<float> output(static_cast<std::size_t>(rows));
   std::vector<float> expected(4);
   const BlockGemvArgs exact{type, matrix.data(), kColumns, nullptr, 0, rows, input.data(), output.data()};
-  Int8GemvArgs rounded{type, matrix.data(), kColumns, nullptr, 0, rows, {codes.data(), scales.data(), half_sums.data()}, output.data()};
-  const auto round = [&] { round_input_cpu({input.data(), kColumns, codes.data(), scales.data(), half_sums.data()}); };
+  Int8GemvArgs rounded{
+      type, matrix.data(), kColumns, nullptr, 0, rows, {codes.data(), scales.data(), half_sums.data(), paired.data()}, output.data()};
+  const auto round = [&] { round_input_cpu({input.data(), kColumns, codes.data(), scales.data(), half_sums.data(), paired.data()}); };
   round();
   int8_gemv_cpu(rounded);
   Int8GemvArgs first = rounded;
@@ -99,6 +101,7 @@ bool run_many(const char* name, BlockType type) {
   std::vector<std::int8_t> codes(kColumns);
   std::vector<QuantisedScale> scales(kColumns / kQuantisedElements);
   std::vector<float> half_sums(kColumns / 16);
+  std::vector<std::int8_t> paired(kColumns);
   std::vector<double> of_together;
   std::vector<double> of_apart;
   for (int i = 0; i < kRounds; ++i) {
@@ -111,14 +114,14 @@ bool run_many(const char* name, BlockType type) {
     }));
     of_apart.push_back(seconds([&] {
       for (std::int64_t row = 0; row < kInputs; ++row) {
-        round_input_cpu({input.data() + row * kColumns, kColumns, codes.data(), scales.data(), half_sums.data()});
+        round_input_cpu({input.data() + row * kColumns, kColumns, codes.data(), scales.data(), half_sums.data(), paired.data()});
         int8_gemv_cpu({type,
                        matrix.data(),
                        kColumns,
                        nullptr,
                        0,
                        kRows,
-                       {codes.data(), scales.data(), half_sums.data()},
+                       {codes.data(), scales.data(), half_sums.data(), paired.data()},
                        apart.data() + row * kRows});
       }
     }));

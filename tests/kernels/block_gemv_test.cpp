@@ -43,6 +43,31 @@ TEST(BlockGemv, EqualsTheDefinitionForEveryType) {
   }
 }
 
+// Answers that share a step say what each says alone.
+TEST(BlockGemv, SeveralInputsAreEachAsAloneToTheBit) {
+  constexpr std::int64_t kRows = 3;
+  constexpr std::int64_t kMost = 9;  // one more than are taken together
+  for (const BlockType type : kTypes) {
+    SCOPED_TRACE(static_cast<int>(type));
+    const std::vector<std::uint8_t> matrix = random_blocks(type, kRows * kColumns, 7);
+    const std::vector<float> input = random_input(kMost * kColumns, 8);
+    for (const auto product : {&block_gemv_reference, &block_gemv_cpu}) {
+      std::vector<float> alone(kMost * kRows);
+      for (std::int64_t i = 0; i < kMost; ++i) {
+        ASSERT_EQ(product({type, matrix.data(), kColumns, nullptr, 0, kRows, input.data() + i * kColumns, alone.data() + i * kRows}),
+                  LaunchStatus::kOk);
+      }
+      for (const std::int64_t inputs : {std::int64_t{2}, kMost}) {
+        std::vector<float> together(kMost * kRows);
+        ASSERT_EQ(product({type, matrix.data(), kColumns, nullptr, 0, kRows, input.data(), together.data(), inputs, kColumns, kRows}),
+                  LaunchStatus::kOk);
+        for (std::int64_t i = 0; i < inputs * kRows; ++i)
+          EXPECT_EQ(together[static_cast<std::size_t>(i)], alone[static_cast<std::size_t>(i)]) << inputs << ", " << i;
+      }
+    }
+  }
+}
+
 TEST(BlockGemv, TakesRowsInAnotherOrder) {
   const std::vector<std::uint8_t> matrix = random_blocks(BlockType::kQ4_1, 6 * kColumns, 5);
   const std::vector<float> input = random_input(kColumns, 6);
@@ -81,9 +106,10 @@ TEST(BlockGemv, RefusesWhatDoesNotFit) {
   float value = 0.0F;
   const std::uint8_t matrix[34] = {};
   const BlockGemvArgs good{BlockType::kQ8_0, matrix, 32, nullptr, 0, 1, &value, &value};
-  for (const auto change : {+[](BlockGemvArgs& args) { args.columns = 33; }, +[](BlockGemvArgs& args) { args.input = nullptr; },
-                            +[](BlockGemvArgs& args) { args.begin = 2; }, +[](BlockGemvArgs& args) { args.columns = -32; },
-                            +[](BlockGemvArgs& args) { args.type = static_cast<BlockType>(99); }}) {
+  for (const auto change :
+       {+[](BlockGemvArgs& args) { args.columns = 33; }, +[](BlockGemvArgs& args) { args.input = nullptr; },
+        +[](BlockGemvArgs& args) { args.begin = 2; }, +[](BlockGemvArgs& args) { args.columns = -32; },
+        +[](BlockGemvArgs& args) { args.inputs = -1; }, +[](BlockGemvArgs& args) { args.type = static_cast<BlockType>(99); }}) {
     BlockGemvArgs args = good;
     change(args);
     EXPECT_EQ(block_gemv_cpu(args), LaunchStatus::kBadArgument);

@@ -5,11 +5,13 @@
 
 #include <hwy/targets.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 #include <vector>
 
+#include "tests/kernels/every_target.h"
 #include "tests/kernels/narrow.h"
 #include "tests/kernels/random_blocks.h"
 
@@ -59,6 +61,39 @@ TEST(DenseGemv, EqualsTheDefinitionForEveryTypeAndWidth) {
   }
 }
 
+// Answers that share a step say what each says alone.
+TEST(DenseGemv, SeveralInputsAreEachAsAloneToTheBit) {
+  constexpr std::int64_t kRows = 5;
+  constexpr std::int64_t kMost = 5;
+  for (const ElementType type : {ElementType::kFp32, ElementType::kBf16, ElementType::kFp16}) {
+    for (const std::int64_t columns : {1, 96, 131}) {
+      SCOPED_TRACE(static_cast<int>(type) * 10000 + columns);
+      const std::vector<float> numbers = random_input(kRows * columns, 6);
+      const std::vector<float> input = random_input(kMost * columns, 7);
+      std::vector<std::byte> matrix(numbers.size() * sizeof(float));
+      for (std::size_t i = 0; i < numbers.size(); ++i) testing::put(matrix.data(), type, static_cast<std::int64_t>(i), numbers[i]);
+      for (const auto product : {&dense_gemv_reference, &dense_gemv_cpu}) {
+        testing::with_every_target([&] {
+          const std::vector<float> added = random_input(kRows, 8);
+          std::vector<float> alone(kMost * kRows);
+          for (std::int64_t i = 0; i < kMost; ++i) {
+            ASSERT_EQ(product({type, matrix.data(), columns, 0, kRows, input.data() + i * columns, added.data(), alone.data() + i * kRows}),
+                      LaunchStatus::kOk);
+          }
+          for (std::int64_t inputs = 1; inputs <= kMost; ++inputs) {
+            std::vector<float> together(kMost * kRows, -1.0F);
+            std::copy(added.begin(), added.end(), together.begin());  // what is added may stand where the first sums go
+            ASSERT_EQ(product({type, matrix.data(), columns, 0, kRows, input.data(), together.data(), together.data(), inputs, kRows}),
+                      LaunchStatus::kOk);
+            for (std::int64_t i = 0; i < inputs * kRows; ++i)
+              EXPECT_EQ(together[static_cast<std::size_t>(i)], alone[static_cast<std::size_t>(i)]) << inputs << ", " << i;
+          }
+        });
+      }
+    }
+  }
+}
+
 TEST(DenseGemv, WhatIsNotFiniteStaysSo) {
   std::vector<float> matrix(200, 1.0F);
   matrix[130] = std::numeric_limits<float>::quiet_NaN();
@@ -72,9 +107,9 @@ TEST(DenseGemv, WhatIsNotFiniteStaysSo) {
 TEST(DenseGemv, RefusesWhatDoesNotFit) {
   float value = 0.0F;
   const DenseGemvArgs good{ElementType::kFp32, &value, 1, 0, 1, &value, nullptr, &value};
-  for (const auto change :
-       {+[](DenseGemvArgs& args) { args.columns = -1; }, +[](DenseGemvArgs& args) { args.begin = 2; },
-        +[](DenseGemvArgs& args) { args.input = nullptr; }, +[](DenseGemvArgs& args) { args.type = static_cast<ElementType>(9); }}) {
+  for (const auto change : {+[](DenseGemvArgs& args) { args.columns = -1; }, +[](DenseGemvArgs& args) { args.begin = 2; },
+                            +[](DenseGemvArgs& args) { args.input = nullptr; }, +[](DenseGemvArgs& args) { args.inputs = -1; },
+                            +[](DenseGemvArgs& args) { args.type = static_cast<ElementType>(9); }}) {
     DenseGemvArgs args = good;
     change(args);
     EXPECT_EQ(dense_gemv_cpu(args), LaunchStatus::kBadArgument);

@@ -125,14 +125,15 @@ TEST(Int8Gemm, AgreeWithTheProductOfOneRow) {
   std::vector<std::int8_t> codes(kColumns);
   std::vector<QuantisedScale> scales(kColumns / 32);
   std::vector<float> half_sums(kColumns / 16);
-  ASSERT_EQ(round_input_cpu({input.data(), kColumns, codes.data(), scales.data(), half_sums.data()}), LaunchStatus::kOk);
+  std::vector<std::int8_t> paired(kColumns);
+  ASSERT_EQ(round_input_cpu({input.data(), kColumns, codes.data(), scales.data(), half_sums.data(), paired.data()}), LaunchStatus::kOk);
   for (const BlockType type : kTypes) {
     SCOPED_TRACE(static_cast<int>(type));
     const std::vector<std::uint8_t> matrix = random_blocks(type, kRows * kColumns, 12);
     std::vector<float> one(kRows);
     std::vector<float> many(kRows);
     std::vector<float> sums(int8_gemm_sums(1));
-    const QuantisedInput row{codes.data(), scales.data(), half_sums.data()};
+    const QuantisedInput row{codes.data(), scales.data(), half_sums.data(), paired.data()};
     ASSERT_EQ(int8_gemv_cpu({type, matrix.data(), kColumns, nullptr, 0, kRows, row, one.data()}), LaunchStatus::kOk);
     ASSERT_EQ(int8_gemm_cpu(
                   {type, matrix.data(), kColumns, nullptr, 0, kRows, tile.data(), 1, many.data(), kRows, ElementType::kFp32, sums.data()}),

@@ -22,13 +22,14 @@ constexpr std::int64_t kColumns = 768;
 
 struct Rounded {
   explicit Rounded(const std::vector<float>& input, LaunchStatus (*round)(const RoundInputArgs&) = &round_input_cpu)
-      : codes(input.size(), 99), scales(input.size() / 32), half_sums(input.size() / 16, -1.0F) {
-    EXPECT_EQ(round({input.data(), std::ssize(input), codes.data(), scales.data(), half_sums.data()}), LaunchStatus::kOk);
+      : codes(input.size(), 99), scales(input.size() / 32), half_sums(input.size() / 16, -1.0F), paired(input.size(), 99) {
+    EXPECT_EQ(round({input.data(), std::ssize(input), codes.data(), scales.data(), half_sums.data(), paired.data()}), LaunchStatus::kOk);
   }
-  QuantisedInput view() const { return {codes.data(), scales.data(), half_sums.data()}; }
+  QuantisedInput view() const { return {codes.data(), scales.data(), half_sums.data(), paired.data()}; }
   std::vector<std::int8_t> codes;
   std::vector<QuantisedScale> scales;
   std::vector<float> half_sums;
+  std::vector<std::int8_t> paired;
 };
 
 // Largest magnitude 254: a step is 2, 5 lies half way between codes 2 and 3 and goes to the even one, 7 to 4.
@@ -56,12 +57,29 @@ TEST(RoundInput, EqualsTheDefinitionToTheBit) {
   with_every_target([&] {
     const Rounded found(input);
     EXPECT_EQ(found.codes, expected.codes);
+    EXPECT_EQ(found.paired, expected.paired);
     EXPECT_EQ(found.half_sums, expected.half_sums);
     for (std::size_t i = 0; i < found.scales.size(); ++i) {
       EXPECT_EQ(found.scales[i].scale, expected.scales[i].scale) << i;
       EXPECT_EQ(found.scales[i].sum, expected.scales[i].sum) << i;
     }
   });
+}
+
+// Codes 0 to 95: the second and third 16 of the first 64 change places; half of 64 has no pair.
+TEST(RoundInput, PairsBlocks) {
+  std::vector<float> input(96, 127.0F);
+  for (std::size_t i = 0; i < input.size(); ++i) {
+    if (i % 32 != 31) input[i] = static_cast<float>(i);
+  }
+  for (const auto round : {&round_input_reference, &round_input_cpu}) {
+    const Rounded rounded(input, round);
+    EXPECT_EQ(rounded.paired[15], 15);
+    EXPECT_EQ(rounded.paired[16], 32);
+    EXPECT_EQ(rounded.paired[32], 16);
+    EXPECT_EQ(rounded.paired[62], 62);
+    EXPECT_EQ(rounded.paired[64], 99) << "not written";
+  }
 }
 
 TEST(RoundInput, WhatIsNotFiniteStaysSo) {
@@ -149,6 +167,48 @@ TEST(Int8Gemv, TheLargestCodesDoNotOverflow) {
   }
 }
 
+// Answers that share a step say what each says alone. Seven inputs are taken as four, two and one; blocks as fours, pairs and one.
+TEST(Int8Gemv, SeveralInputsAreEachAsAloneToTheBit) {
+  constexpr std::int64_t kRows = 3;
+  constexpr std::int64_t kMost = 7;
+  for (const BlockType type : kTypes) {
+    const std::int64_t columns = block_elements(type) == 32 ? 7 * 32 : 512;
+    SCOPED_TRACE(static_cast<int>(type));
+    const std::vector<std::uint8_t> matrix = random_blocks(type, kRows * columns, 7);
+    const std::vector<float> all = random_input(kMost * columns, 8);
+    // What an input has is as far from the next one's as the largest of it takes.
+    const std::int64_t bytes = columns;
+    std::vector<std::byte> memory(static_cast<std::size_t>(4 * kMost * bytes));
+    const auto place = [&](std::int64_t part, std::int64_t input) { return memory.data() + (part * kMost + input) * bytes; };
+    for (std::int64_t i = 0; i < kMost; ++i) {
+      const Rounded rounded({all.begin() + i * columns, all.begin() + (i + 1) * columns});
+      std::memcpy(place(0, i), rounded.codes.data(), rounded.codes.size());
+      std::memcpy(place(1, i), rounded.scales.data(), rounded.scales.size() * sizeof(QuantisedScale));
+      std::memcpy(place(2, i), rounded.half_sums.data(), rounded.half_sums.size() * sizeof(float));
+      std::memcpy(place(3, i), rounded.paired.data(), rounded.paired.size());
+    }
+    const auto input_of = [&](std::int64_t i) {
+      return QuantisedInput{reinterpret_cast<const std::int8_t*>(place(0, i)), reinterpret_cast<const QuantisedScale*>(place(1, i)),
+                            reinterpret_cast<const float*>(place(2, i)), reinterpret_cast<const std::int8_t*>(place(3, i))};
+    };
+    for (const auto product : {&int8_gemv_reference, &int8_gemv_cpu}) {
+      with_every_target([&] {
+        std::vector<float> alone(kMost * kRows);
+        for (std::int64_t i = 0; i < kMost; ++i) {
+          ASSERT_EQ(product({type, matrix.data(), columns, nullptr, 0, kRows, input_of(i), alone.data() + i * kRows}), LaunchStatus::kOk);
+        }
+        for (std::int64_t inputs = 1; inputs <= kMost; ++inputs) {
+          std::vector<float> together(kMost * kRows);
+          ASSERT_EQ(product({type, matrix.data(), columns, nullptr, 0, kRows, input_of(0), together.data(), inputs, bytes, kRows}),
+                    LaunchStatus::kOk);
+          for (std::int64_t i = 0; i < inputs * kRows; ++i)
+            EXPECT_EQ(together[static_cast<std::size_t>(i)], alone[static_cast<std::size_t>(i)]) << inputs << ", " << i;
+        }
+      });
+    }
+  }
+}
+
 TEST(Int8Gemv, TakesRowsInAnotherOrder) {
   const std::vector<std::uint8_t> matrix = random_blocks(BlockType::kQ4_1, 6 * kColumns, 5);
   const Rounded rounded(random_input(kColumns, 6));
@@ -171,15 +231,16 @@ TEST(Int8Gemv, RefusesWhatDoesNotFit) {
   std::int8_t code = 0;
   QuantisedScale scale;
   const std::uint8_t matrix[34] = {};
-  const Int8GemvArgs good{BlockType::kQ8_0, matrix, 32, nullptr, 0, 1, {&code, &scale, &value}, &value};
+  const Int8GemvArgs good{BlockType::kQ8_0, matrix, 32, nullptr, 0, 1, {&code, &scale, &value, &code}, &value};
   for (const auto change : {+[](Int8GemvArgs& args) { args.columns = 33; }, +[](Int8GemvArgs& args) { args.input.half_sums = nullptr; },
-                            +[](Int8GemvArgs& args) { args.begin = 2; }, +[](Int8GemvArgs& args) { args.type = BlockType::kF32; }}) {
+                            +[](Int8GemvArgs& args) { args.begin = 2; }, +[](Int8GemvArgs& args) { args.type = BlockType::kF32; },
+                            +[](Int8GemvArgs& args) { args.inputs = -1; }}) {
     Int8GemvArgs args = good;
     change(args);
     EXPECT_EQ(int8_gemv_cpu(args), LaunchStatus::kBadArgument);
     EXPECT_EQ(int8_gemv_reference(args), LaunchStatus::kBadArgument);
   }
-  EXPECT_EQ(round_input_cpu({&value, 31, &code, &scale, &value}), LaunchStatus::kBadArgument);
+  EXPECT_EQ(round_input_cpu({&value, 31, &code, &scale, &value, &code}), LaunchStatus::kBadArgument);
 }
 
 }  // namespace
