@@ -12,20 +12,34 @@
 
 namespace winnow {
 
-at::Tensor& activate(Activation activation, at::Tensor& values) {
+namespace {
+
+void activate_all(Activation activation, at::Tensor& values) {
   switch (activation) {
     case Activation::kSilu:
-      return at::silu_(values);
+      at::silu_(values);
+      return;
     case Activation::kGelu:
-      return at::gelu_(values);
+      at::gelu_(values);
+      return;
     case Activation::kGeluTanh:
-      return at::gelu_(values, "tanh");
+      at::gelu_(values, "tanh");
+      return;
     case Activation::kQuickGelu:
-      return values.mul_(at::sigmoid(values * 1.702));
+      values.mul_(at::sigmoid(values * 1.702));
+      return;
     case Activation::kRelu:
-      return at::relu_(values);
+      at::relu_(values);
+      return;
   }
   throw Exception(ErrorCode::kInternal, "", "unknown activation");
+}
+
+}  // namespace
+
+at::Tensor& activate(Activation activation, at::Tensor& values) {
+  change_rows(values, [&](at::Tensor& rows) { activate_all(activation, rows); });
+  return values;
 }
 
 at::Tensor activate_gated(Activation activation, const at::Tensor& gate_up) {

@@ -26,8 +26,9 @@ constexpr std::int64_t kParallelElements = std::int64_t{64} * 1024;
 // A part of a head that is worth a thread of its own.
 constexpr std::int64_t kPartBlocks = 16;
 
-// One kernel call: blocks [first_block, first_block + blocks) of one KV head.
+// One kernel call: blocks [first_block, first_block + blocks) of one KV head of a row's cache.
 struct Part {
+  std::size_t row = 0;
   KvHead kv_head;
   std::int64_t first_block = 0;
   std::int64_t slots = 0;
@@ -35,14 +36,13 @@ struct Part {
 
 using Parts = c10::SmallVector<Part, 16>;
 
-Parts split(const KvCache& cache, LayerId layer) {
+// Adds the parts of a row, the same as if it were alone: the rounding of its sums depends on them.
+void add_parts(const KvCache& cache, LayerId layer, std::size_t row, Parts& parts) {
   const std::int64_t kv_heads = cache.shape().kv_heads;
   std::int64_t elements = 0;
   for (KvHead head{0}; head < kv_heads; ++head) elements += cache.slots(layer, head) * cache.shape().head_dim;
   const std::int64_t threads = elements < kParallelElements ? 1 : at::get_num_threads();
   const std::int64_t wanted = (threads + kv_heads - 1) / kv_heads;
-
-  Parts parts;
   for (KvHead head{0}; head < kv_heads; ++head) {
     const std::int64_t slots = cache.slots(layer, head);
     require(slots > 0, "decode attention needs the token's own slot in every head");
@@ -51,10 +51,9 @@ Parts split(const KvCache& cache, LayerId layer) {
     const std::int64_t stride = (blocks + count - 1) / count;
     for (std::int64_t block = 0; block < blocks; block += stride) {
       const std::int64_t first_slot = block * KvCache::kBlockSlots;
-      parts.push_back({head, block, std::min(slots - first_slot, stride * KvCache::kBlockSlots)});
+      parts.push_back({row, head, block, std::min(slots - first_slot, stride * KvCache::kBlockSlots)});
     }
   }
-  return parts;
 }
 
 // Combines the parts of each head: weights e^(lse_part - max), which cannot overflow.
@@ -84,7 +83,7 @@ void merge_parts(std::span<const Part> parts, const float* outputs, const float*
 }
 
 // Probabilities of each part sum to 1; together they weigh e^(lse_part - lse). Mean over the group, in slot order per KV head.
-DecodeRow join_rows(std::span<const Part> parts, const std::vector<std::vector<float>>& probabilities, const float* log_sum_exps,
+DecodeRow join_rows(std::span<const Part> parts, std::span<const std::vector<float>> probabilities, const float* log_sum_exps,
                     std::int64_t group, std::int64_t kv_heads) {
   DecodeRow row;
   row.probabilities.resize(static_cast<std::size_t>(kv_heads));
@@ -172,48 +171,81 @@ at::Tensor shared_decode_attention(const at::Tensor& query, const KvCache& cache
 }  // namespace
 
 at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale, DecodeRow* row) {
-  const KvShape& shape = cache.shape();
-  const std::int64_t heads = query.size(0);
-  const std::int64_t head_dim = query.size(1);
-  require(head_dim == shape.head_dim && heads % shape.kv_heads == 0, "decode attention: query heads do not fit the cache");
-  if (cache.has_shared_entries(layer)) return shared_decode_attention(query, cache, layer, scale, row);
-  const std::int64_t group = heads / shape.kv_heads;
-  const Parts parts = split(cache, layer);
-  const std::int64_t rows = static_cast<std::int64_t>(parts.size()) * group;
-  const bool narrow = shape.storage == KvStorage::kInt8;
-  const kernels::ElementType type = element_type(shape.row_type());
+  const AttendedRow only{&cache, row};
+  return decode_attention(query.contiguous().unsqueeze(0), {&only, 1}, layer, scale).squeeze(0);
+}
+
+at::Tensor decode_attention(const at::Tensor& query, std::span<const AttendedRow> rows, LayerId layer, double scale) {
+  const auto there = std::ranges::find_if(rows, [](const AttendedRow& row) { return row.cache != nullptr; });
+  if (there == rows.end()) return at::zeros(query.sizes(), query.options());
+  const std::int64_t heads = query.size(1);
+  const std::int64_t head_dim = query.size(2);
+  const std::int64_t kv_heads = there->cache->shape().kv_heads;
+  require(query.size(0) == std::ssize(rows) && head_dim == there->cache->shape().head_dim && heads % kv_heads == 0 &&
+              query.stride(2) == 1 && query.stride(1) == head_dim,
+          "decode attention: query heads do not fit the cache");
+  const std::int64_t group = heads / kv_heads;
+  at::Tensor result = at::empty(query.sizes(), query.options());
+  Parts parts;
+  c10::SmallVector<std::size_t, 9> first_part = {0};  // of each row, then their count
+  std::int64_t slots = 0;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const auto i = static_cast<std::int64_t>(row);
+    if (rows[row].cache == nullptr) {
+      result.select(0, i).zero_();
+    } else if (rows[row].cache->has_shared_entries(layer)) {
+      result.select(0, i).copy_(shared_decode_attention(query.select(0, i), *rows[row].cache, layer, scale, rows[row].shown));
+    } else {
+      add_parts(*rows[row].cache, layer, row, parts);
+    }
+    first_part.push_back(parts.size());
+  }
+  for (const Part& part : parts) slots += part.slots;
+  const auto count = static_cast<std::int64_t>(parts.size());
+  const std::int64_t all_heads = query.size(0) * heads;
+  const std::int64_t outputs = count * group;
 
   const std::int64_t bias_row = (head_dim + KeyRotations::kUnit - 1) / KeyRotations::kUnit * KeyRotations::kUnit;
-  float* const query_data = row_scratch(heads * bias_row + (2 * heads + rows) * head_dim + rows * (KvCache::kBlockSlots + 1));
-  float* const bias_query = query_data + heads * head_dim;
-  float* const merged = bias_query + heads * bias_row;
-  float* const output_data = merged + heads * head_dim;
-  float* const lse_data = output_data + rows * head_dim;
-  float* const workspace_data = lse_data + rows;
-  upcast_row(query.expect_contiguous()->const_data_ptr(), query.scalar_type(), heads * head_dim, query_data);
-
-  c10::SmallVector<BiasProducts, 16> biases;
-  for (KvHead head{0}; head < shape.kv_heads && narrow; ++head) {
-    const std::span queries(query_data + head * group * head_dim, static_cast<std::size_t>(group * head_dim));
-    biases.push_back(multiply_bias(queries, StoredSlots::bias(cache, layer, head), head_dim, bias_query + head * group * bias_row));
-  }
+  float* const query_data = row_scratch(all_heads * bias_row + (2 * all_heads + outputs) * head_dim + outputs * (KvCache::kBlockSlots + 1));
+  float* const bias_query = query_data + all_heads * head_dim;
+  float* const merged = bias_query + all_heads * bias_row;
+  float* const output_data = merged + all_heads * head_dim;
+  float* const lse_data = output_data + outputs * head_dim;
+  float* const workspace_data = lse_data + outputs;
 
   std::vector<std::vector<float>> probabilities;
-  if (row != nullptr) {
-    for (const Part& part : parts) probabilities.emplace_back(static_cast<std::size_t>(group * part.slots));
+  c10::SmallVector<BiasProducts, 16> biases;  // of each row and KV head, if some row's keys may lack them
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const auto i = static_cast<std::int64_t>(row);
+    const auto* const from = static_cast<const std::byte*>(query.const_data_ptr()) + i * query.stride(0) * query.element_size();
+    upcast_row(from, query.scalar_type(), heads * head_dim, query_data + i * heads * head_dim);
+    if (first_part[row] == first_part[row + 1]) continue;
+    if (rows[row].shown != nullptr) probabilities.resize(parts.size());
+    if (rows[row].cache->shape().storage != KvStorage::kInt8) continue;
+    biases.resize(rows.size() * static_cast<std::size_t>(kv_heads));
+    for (KvHead head{0}; head < kv_heads; ++head) {
+      const std::int64_t first_head = i * heads + head * group;
+      const std::span queries(query_data + first_head * head_dim, static_cast<std::size_t>(group * head_dim));
+      biases[static_cast<std::size_t>(i * kv_heads + head)] =
+          multiply_bias(queries, StoredSlots::bias(*rows[row].cache, layer, head), head_dim, bias_query + first_head * bias_row);
+    }
   }
 
   std::atomic<kernels::LaunchStatus> status{kernels::LaunchStatus::kOk};
   const auto run = [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t index = begin; index < end; ++index) {
       const Part& part = parts[static_cast<std::size_t>(index)];
+      const auto row = static_cast<std::int64_t>(part.row);
+      const KvCache& cache = *rows[part.row].cache;
       kernels::DecodeAttentionArgs args;
-      args.query = query_data + part.kv_head * group * head_dim;
+      args.query = query_data + (row * heads + part.kv_head * group) * head_dim;
       args.group = group;
       args.head_dim = head_dim;
-      args.kv_type = type;
-      args.narrow = narrow;
-      if (narrow) args.key_bias = biases[static_cast<std::size_t>(part.kv_head)].of_slots(part.first_block * KvCache::kBlockSlots);
+      args.kv_type = element_type(cache.shape().row_type());
+      args.narrow = cache.shape().storage == KvStorage::kInt8;
+      if (args.narrow) {
+        args.key_bias = biases[static_cast<std::size_t>(row * kv_heads + part.kv_head)].of_slots(part.first_block * KvCache::kBlockSlots);
+      }
       args.key_blocks = cache.key_blocks(layer, part.kv_head).data() + part.first_block;
       args.value_blocks = cache.value_blocks(layer, part.kv_head).data() + part.first_block;
       args.slots = part.slots;
@@ -221,15 +253,16 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, Layer
       args.scale = static_cast<float>(scale);
       args.output = output_data + index * group * head_dim;
       args.log_sum_exp = lse_data + index * group;
-      if (row != nullptr) args.probabilities = probabilities[static_cast<std::size_t>(index)].data();
+      if (rows[part.row].shown != nullptr) {
+        std::vector<float>& shown = probabilities[static_cast<std::size_t>(index)];
+        shown.resize(static_cast<std::size_t>(group * part.slots));
+        args.probabilities = shown.data();
+      }
       args.workspace = workspace_data + index * group * KvCache::kBlockSlots;
       const kernels::LaunchStatus launched = kernels::decode_attention_cpu(args);
       if (launched != kernels::LaunchStatus::kOk) status = launched;
     }
   };
-  const auto count = static_cast<std::int64_t>(parts.size());
-  std::int64_t slots = 0;
-  for (const Part& part : parts) slots += part.slots;
   if (count > 1 && slots * head_dim >= kParallelElements) {
     share_work(count, 1, run);
   } else {
@@ -237,11 +270,22 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, Layer
   }
   require(status.load() == kernels::LaunchStatus::kOk, "the decode attention kernel refused its arguments");
 
-  if (row != nullptr) *row = join_rows(parts, probabilities, lse_data, group, shape.kv_heads);
-  const bool whole = count == shape.kv_heads;
-  if (!whole) merge_parts(parts, output_data, lse_data, group, head_dim, merged);
-  at::Tensor result = at::empty({heads, head_dim}, query.options());
-  narrow_row(whole ? output_data : merged, heads * head_dim, query.scalar_type(), result.mutable_data_ptr(), 0);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const std::size_t first = first_part[row];
+    const std::size_t own = first_part[row + 1] - first;
+    if (own == 0) continue;
+    const std::span<const Part> of_row(parts.data() + first, own);
+    const auto i = static_cast<std::int64_t>(row);
+    const float* outputs_of_row = output_data + static_cast<std::int64_t>(first) * group * head_dim;
+    const float* const lse = lse_data + static_cast<std::int64_t>(first) * group;
+    if (rows[row].shown != nullptr)
+      *rows[row].shown = join_rows(of_row, std::span(probabilities).subspan(first, own), lse, group, kv_heads);
+    if (std::ssize(of_row) != kv_heads) {
+      merge_parts(of_row, outputs_of_row, lse, group, head_dim, merged + i * heads * head_dim);
+      outputs_of_row = merged + i * heads * head_dim;
+    }
+    narrow_row(outputs_of_row, heads * head_dim, query.scalar_type(), result.mutable_data_ptr(), i * heads * head_dim);
+  }
   return result;
 }
 

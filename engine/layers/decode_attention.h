@@ -1,11 +1,14 @@
-// Attention of one new token over a layer's (ragged) cache on the CPU, read in place: kernels/api/decode_attention.h for every KV head. On
-// a GPU: device_decode_attention.h.
+// Attention of one new token over a layer's (ragged) cache on the CPU, read in place: kernels/api/decode_attention.h for every KV head; or
+// of a token of each of several conversations. On a GPU: device_decode_attention.h.
 //
-// Used by engine/models in decode. Allocates O(H * d), independent of the cache's length; long caches of few heads are split between
-// threads and merged by log-sum-exp. Threads: engine thread (runs on libtorch's pool inside). Errors: kInternal if a kernel refuses.
+// Used by engine/models in decode. Allocates O(H * d) a row, independent of the cache's length; long caches of few heads are split between
+// threads and merged by log-sum-exp. Rows share the threads, not the splits: each is what it is alone, to the bit. Threads: engine thread
+// (runs on libtorch's pool inside). Errors: kInternal if a kernel refuses.
 #pragma once
 
 #include <ATen/ATen.h>
+
+#include <span>
 
 #include "engine/base/index.h"
 #include "engine/kv_cache/kv_cache.h"
@@ -17,5 +20,12 @@ namespace winnow {
 // row: filled with the token's attention if not null. Heads with shared slots are attended as in shared_entry_attention.h; their rows are
 // in the order of runtime tokens (runtime_tokens.h).
 at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale, DecodeRow* row = nullptr);
+
+struct AttendedRow {
+  const KvCache* cache;        // null: zeros come of it
+  DecodeRow* shown = nullptr;  // as `row` above
+};
+// query: [n, H, d], a row's heads contiguous; rows: n, over caches that may differ in slots and in how they store them. Returns [n, H, d].
+at::Tensor decode_attention(const at::Tensor& query, std::span<const AttendedRow> rows, LayerId layer, double scale);
 
 }  // namespace winnow

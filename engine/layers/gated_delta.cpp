@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/device/work_team.h"
@@ -79,9 +80,22 @@ at::Tensor GatedDelta::convolved(const at::Tensor& channels, at::Tensor& recent)
 }
 
 at::Tensor GatedDelta::operator()(const at::Tensor& rows, LayerState& state) const {
-  const std::int64_t tokens = rows.size(0);
+  return output(gated(input(rows), rates(rows), state));
+}
+
+at::Tensor GatedDelta::operator()(const at::Tensor& rows, std::span<LayerState* const> states) const {
   const at::Tensor products = input(rows);
   const at::Tensor rate = rates(rows);
+  std::vector<at::Tensor> each;
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(i);
+    each.push_back(gated(products.narrow(0, row, 1), rate.narrow(0, row, 1), *states[i]));
+  }
+  return output(at::cat(each));
+}
+
+at::Tensor GatedDelta::gated(const at::Tensor& products, const at::Tensor& rate, LayerState& state) const {
+  const std::int64_t tokens = products.size(0);
   const at::Tensor mixed = convolved(products.narrow(1, 0, sizes.channels()), state.recent);
   const auto heads_of = [&](std::int64_t first, std::int64_t heads, std::int64_t dim) {
     return mixed.narrow(1, first, heads * dim).view({tokens, heads, dim});
@@ -92,16 +106,16 @@ at::Tensor GatedDelta::operator()(const at::Tensor& rows, LayerState& state) con
   delta.value = heads_of(2 * sizes.keys(), sizes.value_heads, sizes.value_dim).contiguous();
   delta.beta = rate.narrow(1, 0, sizes.value_heads).sigmoid().to(at::kFloat).contiguous();
   delta.decay = at::softplus(rate.narrow(1, sizes.value_heads, sizes.value_heads).to(at::kFloat) + decay_offset).mul_(decay);
-  if (!rows.is_cpu() && sizes.in_turn) {  // products of matrices take consecutive value heads to a key head
+  if (!products.is_cpu() && sizes.in_turn) {  // products of matrices take consecutive value heads to a key head
     const std::int64_t times = sizes.value_heads / sizes.key_heads;
     delta.query = delta.query.repeat({1, times, 1});
     delta.key = delta.key.repeat({1, times, 1});
   }
-  const at::Tensor read = rows.is_cpu() ? delta_by_kernel(delta, sizes, state.memory) : delta_by_chunks(delta, state.memory);
+  const at::Tensor read = products.is_cpu() ? delta_by_kernel(delta, sizes, state.memory) : delta_by_chunks(delta, state.memory);
 
-  const at::Tensor normalised = norm(read.to(rows.scalar_type())).view({tokens, sizes.values()});
+  const at::Tensor normalised = norm(read.to(products.scalar_type())).view({tokens, sizes.values()});
   const at::Tensor gate = at::silu(products.narrow(1, sizes.channels(), sizes.values()).to(at::kFloat));
-  return output((normalised * gate).to(rows.scalar_type()));
+  return (normalised * gate).to(products.scalar_type());
 }
 
 at::Tensor delta_by_chunks(const DeltaRows& rows, at::Tensor& memory) {

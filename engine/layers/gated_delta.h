@@ -9,6 +9,8 @@
 
 #include <ATen/ATen.h>
 
+#include <span>
+
 #include "engine/kv_cache/layer_states.h"
 #include "engine/layers/delta_sizes.h"
 #include "engine/layers/linear.h"
@@ -28,8 +30,12 @@ struct GatedDelta {
 
   // rows: [t, hidden], consecutive tokens. Changes the state to that after them.
   at::Tensor operator()(const at::Tensor& rows, LayerState& state) const;
+  // rows: [n, hidden], one token for each of n states.
+  at::Tensor operator()(const at::Tensor& rows, std::span<LayerState* const> states) const;
 
  private:
+  // Returns the rows that `output` reads. products: of `input`; rate: of `rates`.
+  at::Tensor gated(const at::Tensor& products, const at::Tensor& rate, LayerState& state) const;
   at::Tensor convolved(const at::Tensor& channels, at::Tensor& recent) const;
 };
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "engine/device/host_numbers.h"
+#include "engine/layers/row_elements.h"
 
 namespace winnow {
 
@@ -28,14 +29,24 @@ at::Tensor within_best_groups(const SigmoidChoice& choice, const at::Tensor& sco
 
 }  // namespace
 
-std::pair<at::Tensor, at::Tensor> ExpertMlp::choice(const at::Tensor& asking) const {
+std::pair<at::Tensor, at::Tensor> ExpertMlp::choice(const at::Tensor& answers) const {
+  if (are_few_rows(answers)) {
+    std::vector<at::Tensor> weights;
+    std::vector<at::Tensor> best;
+    for (std::int64_t row = 0; row < answers.size(0); ++row) {
+      auto [weights_of_row, best_of_row] = choice(answers.narrow(0, row, 1));
+      weights.push_back(std::move(weights_of_row));
+      best.push_back(std::move(best_of_row));
+    }
+    return {at::cat(weights), at::cat(best)};
+  }
   if (!sigmoid) {
-    auto [weights, best] = at::softmax(router(asking), -1, at::kFloat).topk(chosen, -1);
+    auto [weights, best] = at::softmax(answers, -1, at::kFloat).topk(chosen, -1);
     if (sums_to_one) weights = weights / weights.sum(-1, /*keepdim=*/true);
     return {weights, best};
   }
   constexpr double kLeastSum = 1e-20;  // transformers'
-  const at::Tensor scores = router(asking.to(at::kFloat)).sigmoid_();
+  const at::Tensor scores = answers.sigmoid();
   const at::Tensor best = std::get<1>(within_best_groups(*sigmoid, scores + sigmoid->bias).topk(chosen, -1));
   at::Tensor weights = scores.gather(1, best);
   if (sums_to_one) weights = weights / (weights.sum(-1, /*keepdim=*/true) + kLeastSum);
@@ -43,7 +54,7 @@ std::pair<at::Tensor, at::Tensor> ExpertMlp::choice(const at::Tensor& asking) co
 }
 
 at::Tensor ExpertMlp::routed(const at::Tensor& asking, const at::Tensor& input) const {
-  auto [weights, best] = choice(asking);
+  auto [weights, best] = choice(router(sigmoid ? asking.to(at::kFloat) : asking));
   if (scales.defined()) weights = weights * scales.index_select(0, best.flatten()).view(best.sizes());
   const at::Tensor on_host = best.to(at::kCPU).contiguous();
   const std::int64_t* const expert_of = on_host.const_data_ptr<std::int64_t>();
@@ -60,7 +71,10 @@ at::Tensor ExpertMlp::routed(const at::Tensor& asking, const at::Tensor& input) 
   }
   if (!shared) return sum;
   const at::Tensor of_shared = shared->mlp(input);
-  return sum.add_(shared->gate ? (*shared->gate)(input).sigmoid() * of_shared : of_shared);
+  if (!shared->gate) return sum.add_(of_shared);
+  at::Tensor open = (*shared->gate)(input);
+  change_rows(open, [](at::Tensor& rows) { rows.sigmoid_(); });
+  return sum.add_(open * of_shared);
 }
 
 }  // namespace winnow

@@ -60,8 +60,8 @@ struct ExpertMlp {
   at::Tensor routed(const at::Tensor& asking, const at::Tensor& input) const;
 
  private:
-  // Weights and experts of each row, [rows, chosen] each.
-  std::pair<at::Tensor, at::Tensor> choice(const at::Tensor& asking) const;
+  // Weights and experts of each row, [rows, chosen] each. answers: the router's, [rows, experts].
+  std::pair<at::Tensor, at::Tensor> choice(const at::Tensor& answers) const;
 };
 
 // The block that the model has.

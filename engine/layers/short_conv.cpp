@@ -1,14 +1,24 @@
 #include "engine/layers/short_conv.h"
 
+#include <vector>
+
 namespace winnow {
 
-at::Tensor ShortConv::operator()(const at::Tensor& rows, LayerState& state) const {
+at::Tensor ShortConv::operator()(const at::Tensor& rows, LayerState& state) const { return output(gated(input(rows), state)); }
+
+at::Tensor ShortConv::operator()(const at::Tensor& rows, std::span<LayerState* const> states) const {
   const at::Tensor products = input(rows);
-  const std::int64_t hidden = rows.size(1);
+  std::vector<at::Tensor> each;
+  for (std::size_t i = 0; i < states.size(); ++i) each.push_back(gated(products.narrow(0, static_cast<std::int64_t>(i), 1), *states[i]));
+  return output(at::cat(each));
+}
+
+at::Tensor ShortConv::gated(const at::Tensor& products, LayerState& state) const {
+  const std::int64_t hidden = products.size(1) / 3;
   const auto part = [&](std::int64_t index) { return products.narrow(1, index * hidden, hidden); };
   at::Tensor sum = causal_convolution(part(0) * part(2), convolution, state.recent);
   if (bias.defined()) sum.add_(bias);
-  return output(sum.to(rows.scalar_type()).mul_(part(1)));
+  return sum.to(products.scalar_type()).mul_(part(1));
 }
 
 at::Tensor causal_convolution(const at::Tensor& rows, const at::Tensor& kernel, at::Tensor& recent) {

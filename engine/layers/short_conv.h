@@ -8,6 +8,7 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <span>
 
 #include "engine/kv_cache/layer_states.h"
 #include "engine/layers/linear.h"
@@ -22,6 +23,12 @@ struct ShortConv {
 
   // rows: [t, hidden], consecutive tokens. Changes the state to that after them.
   at::Tensor operator()(const at::Tensor& rows, LayerState& state) const;
+  // rows: [n, hidden], one token for each of n states.
+  at::Tensor operator()(const at::Tensor& rows, std::span<LayerState* const> states) const;
+
+ private:
+  // Returns the rows that `output` reads. products: of `input`.
+  at::Tensor gated(const at::Tensor& products, LayerState& state) const;
 };
 
 // A depthwise convolution over the last tokens, which goes on from a state.

@@ -10,8 +10,8 @@
 //
 //   winnow-bench --model FOLDER --bits 8  a folder's are packed
 //
-//   winnow-bench --serve ...              reads "prefill TOKENS", "decode TOKENS RETENTION STEPS" and "see FRAMES" (where the model has a
-//     tower) from stdin and answers "ms X" (bench/peers)
+//   winnow-bench --serve ...              reads "prefill TOKENS", "decode TOKENS RETENTION STEPS [CONVERSATIONS]" and "see FRAMES" (where
+//     the model has a tower) from stdin and answers "ms X" (bench/peers)
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <hwy/targets.h>
@@ -71,8 +71,9 @@ class Bench {
 
   std::int64_t filled_bytes() const { return filled_ ? filled_->bytes_in_use() : 0; }
 
-  // Median ms of a step over a cache of `tokens` * retention slots per head (every 1/retention-th token), in kv_bits; nothing: as filled.
-  double decode(std::int64_t tokens, double retention, int steps, std::optional<int> kv_bits = std::nullopt) {
+  // Median ms of a step of so many conversations over caches of `tokens` * retention slots per head (every 1/retention-th token), in
+  // kv_bits; nothing: as filled.
+  double decode(std::int64_t tokens, double retention, int steps, std::optional<int> kv_bits = std::nullopt, int conversations = 1) {
     if (filled_tokens_ != tokens) fill(tokens);
     KvCache cache = kv_bits ? stored_in(*filled_, storage_of(*kv_bits)) : filled_->fork();
     if (retention < 1.0) {
@@ -83,13 +84,18 @@ class Bench {
       plan.kept.assign(static_cast<std::size_t>(decoder_.kv_shape().kv_heads), kept);
       for (LayerId layer{0}; layer < decoder_.layers(); ++layer) cache.compact(layer, tokens, plan);
     }
+    std::vector<KvCache> caches;
+    for (int i = 0; i < conversations; ++i) caches.push_back(cache.fork());
     std::vector<double> times;
-    std::int64_t token = 7;
+    std::vector<std::int64_t> token(caches.size(), 7);
     for (int step = 0; step < steps; ++step) {
       const std::int64_t position = tokens + step;
       const Stopwatch watch;
-      const at::Tensor logits = decoder_.decode({token, position, static_cast<std::int32_t>(position)}, cache, nullptr);
-      token = logits.argmax().item<std::int64_t>();
+      std::vector<StepRow> rows;
+      for (std::size_t i = 0; i < caches.size(); ++i)
+        rows.push_back({{token[i], position, static_cast<std::int32_t>(position)}, &caches[i]});
+      const at::Tensor logits = decoder_.decode_together(rows);
+      for (std::size_t i = 0; i < caches.size(); ++i) token[i] = logits[static_cast<std::int64_t>(i)].argmax().item<std::int64_t>();
       times.push_back(watch.elapsed_ms());
     }
     times.erase(times.begin());
@@ -176,8 +182,9 @@ void serve(Bench& bench, const VisionLanguageModel* model) {
     } else {
       double retention = 1.0;
       int steps = 8;
-      words >> retention >> steps;
-      ms = bench.decode(tokens, retention, steps);
+      int conversations = 0;
+      words >> retention >> steps >> conversations;
+      ms = bench.decode(tokens, retention, steps, std::nullopt, std::max(1, conversations));
     }
     std::printf("ms %.3f\n", ms);
     std::fflush(stdout);

@@ -36,12 +36,12 @@ class DeviceStep {
   };
   // Rotates a layer's queries and keys, qkv [1, H + 2 Hkv, d], appends keys and values to the cache and returns the attention [H, d].
   using Attend = std::function<at::Tensor(LayerId, const at::Tensor& qkv, const RotaryAngles&)>;
-  // All of a step but attention: the logits, fp32 [vocabulary]. Reads no more of the token, and does not synchronise if it is captured.
+  // All of a step but attention: the logits, fp32 [1, vocabulary]. Reads no more of the token, and does not synchronise if it is captured.
   // The cache is for layers without slots; null in a captured step.
   using Body = std::function<at::Tensor(const Token&, KvCache*, const Attend&)>;
   enum class Capture { kNever = 1, kRepeatedSteps = 2 };
   struct Result {
-    at::Tensor logits;
+    at::Tensor logits;            // fp32 [1, vocabulary]
     std::vector<DecodeRow> rows;  // of each layer; outputs are valid until the next step
   };
 

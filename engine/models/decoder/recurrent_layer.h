@@ -23,9 +23,10 @@ struct RecurrentLayer {
   Norm mlp_norm;
   Mlp mlp;
 
-  // rows: [t, hidden] hidden states of consecutive tokens behind those that `state` has read. added: what is still to be added to them, or
-  // undefined; the layer's own update then.
-  void step(at::Tensor& rows, at::Tensor& added, LayerState& state) const {
+  // state: a LayerState&, and rows [t, hidden] hidden states of consecutive tokens behind those that it has read; or pointers to n states,
+  // and a row for each. added: what is still to be added to the rows, or undefined; the layer's own update then.
+  template <class State>
+  void step(at::Tensor& rows, at::Tensor& added, State&& state) const {
     const at::Tensor input = added.defined() ? input_norm.after_adding(rows, added) : input_norm(rows);
     const at::Tensor mixed = std::visit([&](const auto& each) { return each(input, state); }, mixer);
     added = mlp(mlp_norm.after_adding(rows, mixed));

@@ -7,6 +7,7 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <exception>
 #include <span>
 
 #include "engine/base/index.h"
@@ -23,6 +24,27 @@ struct NextToken {
   std::int64_t position = 0;
   std::int32_t original = 0;
 };
+
+// A token of one conversation in a step that several conversations share.
+struct StepRow {
+  NextToken token{};
+  KvCache* cache = nullptr;            // gains the token's K and V
+  DecodeObserver* observer = nullptr;  // may be null; sees every layer after its attention: decode-phase methods evict there
+  std::exception_ptr failure{};        // of what this row alone met; its logits then mean nothing, and its cache is spoilt
+};
+
+// Calls work(row, index) for the rows that nothing has happened to yet; what one meets is left in it, and the others go on.
+template <class Work>
+void for_rows(std::span<StepRow> rows, const Work& work) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].failure) continue;
+    try {
+      work(rows[i], i);
+    } catch (...) {
+      rows[i].failure = std::current_exception();
+    }
+  }
+}
 
 class TextDecoder {
  public:
@@ -49,9 +71,18 @@ class TextDecoder {
   // hidden: [rows, hidden] after the last layer. Returns fp32 [rows, vocabulary].
   virtual at::Tensor logits(const at::Tensor& hidden) const = 0;
 
-  // One token through all layers over the (ragged) cache; appends its K and V. Returns fp32 [vocabulary].
-  // The observer (may be null) sees every layer after its attention: decode-phase methods evict there.
-  virtual at::Tensor decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const = 0;
+  // One token each of n conversations through all layers over their own (ragged) caches, which differ. On a CPU weights are read once for
+  // up to kFewRows of them (layers/row_elements.h). Logits, cache and what the observer sees are those of a step of its own, to the bit.
+  // Returns fp32 [n, vocabulary]. Errors of a cache or an observer are its row's; others are thrown and spoil all caches.
+  virtual at::Tensor decode_together(std::span<StepRow> rows) const = 0;
+
+  // One token. Returns fp32 [vocabulary].
+  at::Tensor decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const {
+    StepRow row{token, &cache, observer};
+    const at::Tensor logits = decode_together({&row, 1});
+    if (row.failure) std::rethrow_exception(row.failure);
+    return logits.select(0, 0);
+  }
 };
 
 }  // namespace winnow

@@ -1,17 +1,15 @@
 #include "engine/models/decoder/transformer_decoder.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/device/cuda_plugin.h"
 #include "engine/kv_cache/stored_rows.h"
 #include "engine/layers/attention.h"
-#include "engine/layers/decode_attention.h"
-#include "engine/layers/device_decode_attention.h"
-#include "engine/layers/shared_entry_attention.h"
+#include "engine/layers/row_elements.h"
 #include "engine/layers/tiled_attention.h"
 #include "engine/layers/window_slots.h"
 #include "engine/models/decoder/narrow_heads.h"
@@ -19,15 +17,6 @@
 
 namespace winnow {
 namespace {
-
-// normalised: [rows, hidden]; fp32 [rows, vocabulary].
-at::Tensor logits_of(const at::Tensor& normalised, const LinearWeight& head, const DecoderConfig& config) {
-  at::Tensor logits = head.times_in_fp32(normalised);
-  if (config.logit_divisor != 1.0) logits.div_(config.logit_divisor);
-  const double cap = config.logit_cap;
-  if (cap > 0.0) logits.div_(cap).tanh_().mul_(cap);
-  return logits;
-}
 
 // added: what a layer is about to add to its rows; changed in place.
 at::Tensor scaled_residual(at::Tensor added, double scale) { return scale == 1.0 ? added : added.mul_(scale); }
@@ -95,15 +84,13 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
   if (weights.narrows_cache()) storage_ = KvStorage::kHalf;
   key_bias_ = read_key_bias();
   if (device_.is_cpu()) return;
-  const auto step = [this](const DeviceStep::Token& token, KvCache* cache, const DeviceStep::Attend& attend) {
-    const at::Tensor positions = token.position.expand({config_.rotary.axes(), 1});
-    return run_step(
-        token, cache, growth_at(positions.select(0, 0)), [&](const RotaryEmbedding& rotary) { return rotary.angles(positions); }, attend);
-  };
   // The host routes mixtures of experts, a fork's states and what lies beside it lie elsewhere, and layers that borrow ask the cache
   // itself.
   const bool launched = config_.experts || config_.experts_beside || config_.sliding || !config_.recurrent.empty() || !borrowing_.empty();
   const auto capture = launched ? DeviceStep::Capture::kNever : DeviceStep::Capture::kRepeatedSteps;
+  const auto step = [this](const DeviceStep::Token& token, KvCache* cache, const DeviceStep::Attend& attend) {
+    return device_body(token, cache, attend);
+  };
   device_step_ = std::make_unique<DeviceStep>(step, scale_, layers(), device_, capture);
 }
 
@@ -176,7 +163,9 @@ at::Tensor TransformerDecoder::Layer::attended(const at::Tensor& attention, cons
   const bool narrow = head_dim < attention.size(-1);
   const at::Tensor heads =
       narrow ? narrowed_heads(attention.view({-1, in / head_dim, attention.size(-1)}), head_dim).flatten(1) : attention.view({-1, in});
-  const at::Tensor out = output(gate.defined() ? heads * gate.sigmoid() : heads);
+  at::Tensor open = gate.defined() ? gate.clone() : at::Tensor();
+  if (open.defined()) change_rows(open, [](at::Tensor& rows) { rows.sigmoid_(); });
+  const at::Tensor out = output(open.defined() ? heads * open : heads);
   return scaled_residual(attention_out_norm ? (*attention_out_norm)(out) : out, residual_scale);
 }
 
@@ -362,7 +351,15 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   observer->on_layer(view);
 }
 
-at::Tensor TransformerDecoder::logits(const at::Tensor& hidden) const { return logits_of(final_norm_(hidden), head_.weight, config_); }
+at::Tensor TransformerDecoder::logits(const at::Tensor& hidden) const { return logits_of(final_norm_(hidden)); }
+
+at::Tensor TransformerDecoder::logits_of(const at::Tensor& normalised) const {
+  at::Tensor logits = head_.weight.times_in_fp32(normalised);
+  if (config_.logit_divisor != 1.0) logits.div_(config_.logit_divisor);
+  const double cap = config_.logit_cap;
+  if (cap > 0.0) change_rows(logits, [cap](at::Tensor& rows) { rows.div_(cap).tanh_().mul_(cap); });
+  return logits;
+}
 
 // transformers multiplies what is rotated; rotation is linear, and so a 16-bit query may differ in its last bit.
 at::Tensor TransformerDecoder::growth_at(const at::Tensor& positions) const {
@@ -376,96 +373,6 @@ at::Tensor TransformerDecoder::growth_at(const at::Tensor& positions) const {
       .add(1)
       .to(dtype_)
       .view({-1, 1, 1});
-}
-
-at::Tensor TransformerDecoder::attention_over_slots(const at::Tensor& query, const KvCache& cache, LayerId layer) const {
-  if (device_.is_cpu()) return decode_attention(query, cache, layer, scale_, nullptr);
-  if (cache.has_shared_entries(layer)) return device_shared_attention(query, cache, layer, scale_, nullptr);
-  return device_decode_attention(query, cache.shape(), device_slots(cache, layer), scale_, nullptr);
-}
-
-void TransformerDecoder::step_borrowing(at::Tensor& hidden, const at::Tensor& rows, const KvCache& cache, const RotaryAngles& angles,
-                                        const RotaryAngles& other_angles) const {
-  for (const Layer& layer : borrowing_) {
-    const LayerId lender = *layer.lender;
-    const at::Tensor input = layer.input_norm(hidden);
-    const at::Tensor heads = split_heads(layer, layer.qkv(input)).second;
-    at::Tensor query = at::empty(heads.sizes(), heads.options());
-    apply_rotary(heads, rotates_apart(lender) ? other_angles : angles, query);
-    const at::Tensor attention = attention_over_slots(query.select(0, 0), cache, lender);
-    finish_rows(layer, input, layer.attended(attention, {}), hidden, input_of(layer, rows));
-  }
-}
-
-template <class AnglesOf, class Attend>
-at::Tensor TransformerDecoder::run_step(const DeviceStep::Token& token, KvCache* cache, const at::Tensor& growth, AnglesOf angles_of,
-                                        Attend attend) const {
-  const RotaryAngles angles = angles_of(rotary_);
-  const RotaryAngles other_angles = other_rotary_ ? angles_of(*other_rotary_) : angles;
-  at::Tensor hidden = scaled_rows(token.id);
-  if (config_.input_scale != 1.0) hidden = hidden * config_.input_scale;
-  const at::Tensor rows = inputs_ ? inputs_->with_sources(hidden, token.id) : hidden;
-  at::Tensor added;  // by the layer before; the next norm takes it in
-  for (LayerId layer{0}; layer < layers(); ++layer) {
-    const Layer& weights = layers_[layer];
-    std::int64_t state = 0;
-    for (const RecurrentLayer& recurrent : weights.before) recurrent.step(hidden, added, cache->states().to_write(layer, state++));
-    for (const Layer& sliding : weights.sliding) step_sliding(sliding, hidden, rows, *cache, {other_angles, token.original});
-    const at::Tensor input = added.defined() ? weights.input_norm.after_adding(hidden, added) : weights.input_norm(hidden);
-    const auto [gate, qkv] = split_heads(weights, weights.qkv(input));
-    if (growth.defined()) qkv.narrow(1, 0, config_.heads).mul_(growth);
-    const at::Tensor attention = attend(layer, qkv, rotates_apart(layer) ? other_angles : angles);
-    const at::Tensor attended = weights.attended(attention, gate);
-    if (weights.end) {
-      finish_rows(weights, input, attended, hidden, input_of(weights, rows));
-    } else {
-      added = after_attention(weights, input, attended, hidden);
-    }
-    if (layer + 1 < layers()) continue;
-    for (const RecurrentLayer& recurrent : last_) recurrent.step(hidden, added, cache->states().to_write(layer, state++));
-  }
-  if (!borrowing_.empty()) step_borrowing(hidden, rows, *cache, angles, other_angles);
-  const at::Tensor last = added.defined() ? final_norm_.after_adding(hidden, added) : final_norm_(hidden);
-  return logits_of(last, head_.weight, config_).select(0, 0);
-}
-
-at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const {
-  require(token.id >= 0 && token.id < config_.vocabulary, "decode: the token is outside the vocabulary");
-  if (!device_step_) return host_step(token, cache, observer);
-  const bool watched = observer != nullptr && observer->wants_probabilities();
-  const DeviceStep::Result step = device_step_->run(token, cache, watched ? DeviceStep::Rows::kProbabilities : DeviceStep::Rows::kOutputs);
-  finish_layers(cache, LayerId(0), step.rows, token.original, observer);
-  return step.logits;
-}
-
-at::Tensor TransformerDecoder::host_step(const NextToken& token, KvCache& cache, DecodeObserver* observer) const {
-  const std::array<std::int32_t, 1> originals = {token.original};
-  const std::int64_t heads = config_.heads;
-  const std::int64_t kv_heads = config_.kv_heads;
-  at::Tensor rotated = at::empty({1, heads + kv_heads, config_.head_dim}, dtype_);
-  const at::Tensor query = rotated.select(0, 0).narrow(0, 0, heads);
-  const at::Tensor key = rotated.narrow(1, heads, kv_heads).transpose(0, 1);
-  const bool needs_positions = key_bias_ != nullptr && cache.shape().storage == KvStorage::kInt8;
-  const at::Tensor positions = needs_positions ? at::full({config_.rotary.axes(), 1}, token.position, at::kLong) : at::Tensor();
-  const bool watched = observer != nullptr && observer->wants_probabilities();
-  const bool lends = !borrowing_.empty();  // then nothing leaves before the layers that borrow have read it
-  auto rows = PerLayer<DecodeRow>::of(lends ? layers() : 0);
-  DecodeRow only;
-  const at::Tensor logits = run_step(
-      {at::full({1}, token.id, at::kLong), at::Tensor(), token.original}, &cache,
-      config_.query_growth ? growth_at(at::full({1}, token.position, at::kLong)) : at::Tensor(),
-      [&](const RotaryEmbedding& rotary) { return rotary.angles_at(token.position); },
-      [&](LayerId layer, const at::Tensor& qkv, const RotaryAngles& of_layer) {
-        apply_rotary(qkv.narrow(1, 0, heads + kv_heads), of_layer, rotated);
-        cache.append(layer, key, qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1), originals, positions);
-        DecodeRow& row = lends ? rows[layer] : only;
-        const at::Tensor attention = decode_attention(query, cache, layer, scale_, watched ? &row : nullptr);
-        row.output = attention;
-        if (!lends) finish_layers(cache, layer, {&row, 1}, token.original, observer);
-        return attention;
-      });
-  if (lends) finish_layers(cache, LayerId(0), rows.values(), token.original, observer);
-  return logits;
 }
 
 }  // namespace winnow

@@ -66,7 +66,7 @@ class TransformerDecoder final : public TextDecoder {
   void prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original, KvCache& cache,
                      PrefillObserver* observer, const AttentionWindow& window, const InterruptToken& interrupt) const override;
   at::Tensor logits(const at::Tensor& hidden) const override;
-  at::Tensor decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const override;
+  at::Tensor decode_together(std::span<StepRow> rows) const override;
 
  private:
   struct Layer {
@@ -127,12 +127,16 @@ class TransformerDecoder final : public TextDecoder {
   // The scheme of a layer, and what turns by it.
   bool rotates_apart(LayerId layer) const { return !rotated_apart_.empty() && rotated_apart_[layer]; }
   const RotaryScheme& scheme_of(LayerId layer) const { return rotates_apart(layer) ? *config_.other_rotary : config_.rotary; }
-  // One token through all layers. Of it id and original are read; cache: for layers without slots here; growth, angles_of(rotary): of its
-  // position; attend: as DeviceStep::Attend. Returns logits [vocabulary].
+  // One token each of some conversations through all layers. ids: int64 [n]; rows: their originals, and caches for layers without slots
+  // here; empty in a captured step. growth, angles_of(rotary): of their positions; attend: as DeviceStep::Attend, of all rows. Returns
+  // logits [n, vocabulary].
   template <class AnglesOf, class Attend>
-  at::Tensor run_step(const DeviceStep::Token& token, KvCache* cache, const at::Tensor& growth, AnglesOf angles_of, Attend attend) const;
-  at::Tensor host_step(const NextToken& token, KvCache& cache, DecodeObserver* observer) const;
-  at::Tensor scaled_rows(const at::Tensor& ids) const;  // embeddings times embedding_scale
+  at::Tensor run_step(const at::Tensor& ids, std::span<StepRow> rows, const at::Tensor& growth, AnglesOf angles_of, Attend attend) const;
+  at::Tensor host_step(std::span<StepRow> rows) const;
+  at::Tensor launched_step(StepRow& row) const;
+  at::Tensor device_body(const DeviceStep::Token& token, KvCache* cache, const DeviceStep::Attend& attend) const;
+  at::Tensor logits_of(const at::Tensor& normalised) const;  // [rows, hidden] -> fp32 [rows, vocabulary]
+  at::Tensor scaled_rows(const at::Tensor& ids) const;       // embeddings times embedding_scale
   // Columns that a row brings along after its hidden state, for this layer and later ones.
   std::int64_t columns_behind(LayerId layer) const {
     if (layer < config_.deepstack_layers) return config_.deepstack_layers * config_.hidden_size;
@@ -143,12 +147,19 @@ class TransformerDecoder final : public TextDecoder {
   // Layers that borrow, over a segment; hidden as prefill_layer()'s.
   void prefill_borrowing(const at::Tensor& hidden, const at::Tensor& positions, std::int32_t first_original, const KvCache& cache,
                          const InterruptToken& interrupt) const;
-  // Over a decoded token. hidden: [1, hidden], changed in place; rows: as embed() has it.
-  void step_borrowing(at::Tensor& hidden, const at::Tensor& rows, const KvCache& cache, const RotaryAngles& angles,
-                      const RotaryAngles& other_angles) const;
-  // The attention of a decoded token over a layer's slots, its own included. query: [H, d], rotated.
-  at::Tensor attention_over_slots(const at::Tensor& query, const KvCache& cache, LayerId layer) const;
-  // Layers with slots beside, over a segment and over a decoded token. Rows as prefill_layer() and step_borrowing() have them; spans: of
+  // Over decoded tokens. hidden: [n, hidden], changed in place; embedded: as embed() has it.
+  struct StepPlace {
+    std::span<StepRow> rows;
+    const at::Tensor& embedded;
+    const RotaryAngles& angles;
+    const RotaryAngles& other_angles;
+  };
+  void step_borrowing(at::Tensor& hidden, const StepPlace& step) const;
+  // The attention of decoded tokens over a layer's slots, their own included. query: [n, H, d], rotated; beside: in the caches that lie
+  // beside.
+  enum class Slots { kOwn = 1, kBeside = 2 };
+  at::Tensor attention_over_slots(const at::Tensor& query, std::span<const StepRow> rows, LayerId layer, Slots slots) const;
+  // Layers with slots beside, over a segment and over decoded tokens. Rows as prefill_layer() and step_borrowing() have them; spans: of
   // rows that see each other.
   struct SegmentPlace {
     const at::Tensor& positions;
@@ -157,11 +168,7 @@ class TransformerDecoder final : public TextDecoder {
   };
   void prefill_sliding(const Layer& layer, const at::Tensor& hidden, const SegmentPlace& segment, KvCache& cache,
                        const InterruptToken& interrupt) const;
-  struct TokenPlace {
-    const RotaryAngles& angles;
-    std::int32_t original = 0;
-  };
-  void step_sliding(const Layer& layer, at::Tensor& hidden, const at::Tensor& rows, KvCache& cache, const TokenPlace& token) const;
+  void step_sliding(const Layer& layer, at::Tensor& hidden, const StepPlace& step) const;
   // Applies the MLP and the layer's end to the rows after the attention.
   void finish_rows(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& rows, const at::Tensor& own) const;
   // The layers without slots behind the last one that attends, if `layer` is that.

@@ -42,21 +42,26 @@ void TransformerDecoder::prefill_sliding(const Layer& layer, const at::Tensor& h
   append_seen(beside, layer.own, {key, value, segment.original, segment.positions});
 }
 
-void TransformerDecoder::step_sliding(const Layer& layer, at::Tensor& hidden, const at::Tensor& rows, KvCache& cache,
-                                      const TokenPlace& token) const {
-  KvCache& beside = *cache.sliding();
+void TransformerDecoder::step_sliding(const Layer& layer, at::Tensor& hidden, const StepPlace& step) const {
   const std::int64_t heads = config_.heads;
   const std::int64_t kv_heads = layer.kv_heads;
   const at::Tensor input = layer.input_norm(hidden);
   const at::Tensor qkv = split_heads(layer, layer.qkv(input)).second;
-  at::Tensor rotated = at::empty({1, heads + kv_heads, layer.head_dim}, hidden.options());
-  apply_rotary(qkv.narrow(1, 0, heads + kv_heads), token.angles, rotated);
-  const std::array originals = {token.original};
-  beside.append(layer.own, rotated.narrow(1, heads, kv_heads).transpose(0, 1), qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1),
-                originals);
-  const DecodeRow row{{}, attention_over_slots(rotated.select(0, 0).narrow(0, 0, heads), beside, layer.own)};
-  finish_layers(beside, layer.own, {&row, 1}, token.original, nullptr);
-  finish_rows(layer, input, layer.attended(row.output, {}), hidden, input_of(layer, rows));
+  at::Tensor rotated = at::empty({hidden.size(0), heads + kv_heads, layer.head_dim}, hidden.options());
+  apply_rotary(qkv.narrow(1, 0, heads + kv_heads), step.other_angles, rotated);
+  for_rows(step.rows, [&](StepRow& row, std::size_t i) {
+    const auto own = [&](const at::Tensor& of_all, std::int64_t first) {
+      return of_all.narrow(0, static_cast<std::int64_t>(i), 1).narrow(1, first, kv_heads).transpose(0, 1);
+    };
+    const std::array originals = {row.token.original};
+    row.cache->sliding()->append(layer.own, own(rotated, heads), own(qkv, heads + kv_heads), originals);
+  });
+  const at::Tensor attention = attention_over_slots(rotated.narrow(1, 0, heads), step.rows, layer.own, Slots::kBeside);
+  for_rows(step.rows, [&](StepRow& row, std::size_t) {
+    const DecodeRow nobody;
+    finish_layers(*row.cache->sliding(), layer.own, {&nobody, 1}, row.token.original, nullptr);
+  });
+  finish_rows(layer, input, layer.attended(attention, {}), hidden, input_of(layer, step.embedded));
 }
 
 }  // namespace winnow

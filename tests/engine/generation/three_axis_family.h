@@ -27,6 +27,7 @@ using Axes = std::array<std::int64_t, 3>;
 struct Seen {
   std::vector<Axes> prompt;           // of the last prefill
   std::vector<std::int64_t> decoded;  // since then
+  std::vector<std::size_t> steps;     // since then: the tokens of each decode step
 };
 
 class ThreeAxisText final : public TextDecoder {
@@ -58,9 +59,10 @@ class ThreeAxisText final : public TextDecoder {
     inner_->prefill_layer(layer, hidden, positions, original, cache, observer, window, interrupt);
   }
   at::Tensor logits(const at::Tensor& hidden) const override { return inner_->logits(hidden); }
-  at::Tensor decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const override {
-    seen_.decoded.push_back(token.position);
-    return inner_->decode(token, cache, observer);
+  at::Tensor decode_together(std::span<StepRow> rows) const override {
+    for (const StepRow& row : rows) seen_.decoded.push_back(row.token.position);
+    seen_.steps.push_back(rows.size());
+    return inner_->decode_together(rows);
   }
 
  private:
