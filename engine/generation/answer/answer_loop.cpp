@@ -172,6 +172,15 @@ void AnswerLoop::read_up_to_stop(const std::string& said) {
 }
 
 bool AnswerLoop::step() {
+  if (!begin_step()) return false;
+  if (!unread_) return true;
+  const Stopwatch watch;
+  at::Tensor logits = decode_step(context_.network(), conversation(), *unread_);
+  end_step(std::move(logits), watch.elapsed_ms());
+  return true;
+}
+
+bool AnswerLoop::begin_step() {
   if (over_ || steps_ >= longest_) return false;
   read_begun();
   const Interrupt state = context_.interrupt.state();
@@ -202,22 +211,21 @@ bool AnswerLoop::step() {
   answer_.open = stopping || steps_ + 1 == longest_;
   if (answer_.open) return end(stopping ? StopReason::kInterrupted : StopReason::kLength);
   note_held(said);
-
-  double elapsed = 0.0;
+  unread_ = token;
   if (next_was_read()) {
     require(token == start_.first_step->token, "AnswerLoop: another first token than the one that was read");
-    start_.logits = start_.first_step->logits;
-    elapsed = start_.first_step->elapsed_ms;
-  } else {
-    const Stopwatch watch;
-    start_.logits = decode_step(context_.network(), conversation(), token);
-    elapsed = watch.elapsed_ms();
+    end_step(start_.first_step->logits, start_.first_step->elapsed_ms);
   }
-  answer_.decode_total_ms += elapsed;
-  if (steps_ > 0) step_ms_.push_back(elapsed);
+  return true;
+}
+
+void AnswerLoop::end_step(at::Tensor logits, double elapsed_ms) {
+  unread_.reset();
+  start_.logits = std::move(logits);
+  answer_.decode_total_ms += elapsed_ms;
+  if (steps_ > 0) step_ms_.push_back(elapsed_ms);
   ++steps_;
   if (since_sample_.elapsed_ms() >= kSampleEveryMs) sample_event();
-  return true;
 }
 
 Answer AnswerLoop::finish() {

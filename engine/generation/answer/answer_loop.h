@@ -1,6 +1,7 @@
 // The decode loop: samples a token, converts it to text, checks for the end of the answer.
 //
-// Used by TurnAnswer after the compression event. One token per step over the ragged cache; decode-phase methods evict in the same step.
+// Used by TurnAnswer after the compression event. One token per step over the ragged cache, which other answers may share; decode-phase
+// methods evict in the same step.
 // Reasoning is separated from the answer; the loop closes it when it reaches its token limit. After a stop string the conversation holds
 // exactly the text before it, all of it cached. Stop ends the loop after the next token; such an answer can be continued, like one that
 // reached its length. Cancel throws Interrupted, and so does Stop during the prefill of a begun answer. Throws Exception(kNumericFailure)
@@ -52,6 +53,11 @@ class AnswerLoop {
 
   // Decodes the next token, after those of a begun answer. Returns false when the answer has ended.
   bool step();
+  // The halves of a step, for answers that are decoded together. Returns false when the answer has ended; else unread() is the token that
+  // a decode step of the conversation is to read, if there is one, and end_step() takes its logits and its time.
+  bool begin_step();
+  std::optional<std::int64_t> unread() const { return unread_; }
+  void end_step(at::Tensor logits, double elapsed_ms);
   // Emits the remaining text. Call once, after the last step.
   Answer finish();
 
@@ -89,6 +95,7 @@ class AnswerLoop {
   std::string said_since_;
   std::int32_t first_generated_;
   int steps_ = 0;
+  std::optional<std::int64_t> unread_;
   bool over_ = false;
   std::vector<double> step_ms_;  // without the first step
   Stopwatch since_sample_;

@@ -24,6 +24,8 @@ class TurnAnswer {
 
   // Like AnswerLoop::step(): false when the answer has ended. Stop keeps the partial answer, Cancel throws Interrupted.
   bool step() { return loop_.step(); }
+  // The loop whose steps others may share.
+  AnswerLoop& loop() { return loop_; }
   // Call once, after the last step. The conversation's thread then ends with the answer.
   Finished finish();
 

@@ -1,7 +1,9 @@
 #include "engine/generation/conversation/decode_step.h"
 
 #include <array>
+#include <deque>
 #include <span>
+#include <vector>
 
 #include "engine/layers/shared_entry_attention.h"
 #include "engine/layers/window_slots.h"
@@ -59,6 +61,22 @@ at::Tensor append_step(const VisionLanguageModel& model, Conversation& conversat
 at::Tensor decode_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token, DecodeObserver* listener) {
   PolicyObserver observer(conversation, listener);
   return append_step(model, conversation, token, conversation.decode_policy ? &observer : listener);
+}
+
+void decode_step_together(const VisionLanguageModel& model, std::span<TokenToRead> tokens) {
+  std::deque<PolicyObserver> observers;  // they stay where they are
+  std::vector<StepRow> rows;
+  for (const TokenToRead& each : tokens) {
+    Conversation& conversation = *each.conversation;
+    PolicyObserver* const observer = conversation.decode_policy ? &observers.emplace_back(conversation, nullptr) : nullptr;
+    rows.push_back({enter(conversation, each.token), &conversation.cache, observer});
+  }
+  const at::Tensor logits = model.text().decode_together(rows);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    tokens[i].logits = logits.select(0, static_cast<std::int64_t>(i));
+    tokens[i].failure = rows[i].failure;
+    tokens[i].conversation->next_position += 1;
+  }
 }
 
 void count_step(Conversation& conversation, std::int64_t token) {

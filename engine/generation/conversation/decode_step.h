@@ -1,4 +1,4 @@
-// One token through the model over a conversation's cache; decode-phase methods evict in the same step.
+// One token through the model over a conversation's cache, or one each of several; decode-phase methods evict in the same step.
 //
 // Used by AnswerLoop, by answer_score.h to replay it, and by plan_turn() to count a step without running it. Engine thread only.
 #pragma once
@@ -6,6 +6,8 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <exception>
+#include <span>
 
 #include "engine/generation/conversation/conversation.h"
 #include "engine/models/vision_language_model.h"
@@ -17,7 +19,18 @@ namespace winnow {
 at::Tensor decode_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token,
                        DecodeObserver* listener = nullptr);
 
-// The same without eviction; observer may be null.
+// A token that a conversation is to read, and what comes of it.
+struct TokenToRead {
+  Conversation* conversation;
+  std::int64_t token = 0;
+  at::Tensor logits{};           // fp32 [vocabulary], on the model's device
+  std::exception_ptr failure{};  // of this conversation alone, whose cache is then spoilt
+};
+
+// decode_step() of several conversations, by one step of the model. Errors: those that are all conversations'.
+void decode_step_together(const VisionLanguageModel& model, std::span<TokenToRead> tokens);
+
+// decode_step() without eviction; observer may be null.
 at::Tensor append_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token, DecodeObserver* observer);
 
 // Like decode_step() for origins, ids, positions and slot counts, without running the model: keys and values are zeros, attention is empty.

@@ -55,6 +55,24 @@ bool ComparedAnswer::step() {
   return more;
 }
 
+bool ComparedAnswer::begin_step() {
+  running_.restart_ms();
+  const bool more = answer_->loop().begin_step();
+  before_ms_ = elapsed_ms();
+  return more;
+}
+
+std::optional<TokenToRead> ComparedAnswer::unread() {
+  AnswerLoop& loop = answer_->loop();
+  const std::optional<std::int64_t> token = loop.unread();
+  return token ? std::optional(TokenToRead{&loop.conversation(), *token}) : std::nullopt;
+}
+
+void ComparedAnswer::end_step(const TokenToRead& read, double elapsed_ms) {
+  if (read.failure) std::rethrow_exception(read.failure);
+  answer_->loop().end_step(read.logits, elapsed_ms);
+}
+
 void ComparedAnswer::finish() {
   running_.restart_ms();
   Finished finished = answer_->finish();

@@ -11,6 +11,7 @@
 #include "engine/generation/answer/answer_score.h"
 #include "engine/generation/answer/turn_answer.h"
 #include "engine/generation/context/request_context.h"
+#include "engine/generation/conversation/decode_step.h"
 #include "engine/generation/prefill/turn_prefill.h"
 #include "engine/generation/requests/conversation_states.h"
 #include "engine/messages/events.h"
@@ -34,8 +35,11 @@ class ComparedAnswer {
   // Errors: Exception, Interrupted.
   ComparedAnswer(const RequestContext& context, const ComparedTurn& asked, ColumnScores scores, TurnPrefill& shared);
 
-  // Decodes the next token; false when the answer has ended.
+  // Decodes the next token; false when the answer has ended. begin_step() and those behind it: as AnswerLoop's, for columns together.
   bool step();
+  bool begin_step();
+  std::optional<TokenToRead> unread();
+  void end_step(const TokenToRead& read, double elapsed_ms);
   // Emits Finished. Once, after the last step.
   void finish();
   // Emits Scored. After finish(). Errors: Exception, Interrupted.

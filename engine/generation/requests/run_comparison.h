@@ -1,10 +1,11 @@
-// One question under several recipes: one vision pass and one prefill for all of them, answers one after the other or a token each in turn.
+// One question under several recipes: one vision pass and one prefill for all of them, answers one after the other or all together, a token
+// each by one decode step.
 //
 // A column runs on a fork of the shared prefill, so that blocks kept by all are stored once. A recipe that compresses before the question
 // runs on a fork of its prepared media, or on a prefill of its own. Answers do not depend on the order of columns. Figures are those of a
 // turn under the column's recipe alone (TTFT: shared prefill, own statistics, own event), except peak memory, which includes the shared
-// prefill. After its answer a column is scored against the shared prefill, which is the full cache. Used by engine/api. Errors: Exception.
-// Engine thread only.
+// prefill, and the time of a step that columns share, which is each one's. After its answer a column is scored against the shared prefill,
+// which is the full cache. Used by engine/api. Errors: Exception. Engine thread only.
 #pragma once
 
 #include "engine/generation/context/request_context.h"
