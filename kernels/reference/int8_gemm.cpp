@@ -12,10 +12,11 @@ LaunchStatus round_tile_reference(const RoundTileArgs& args) {
     for (std::int64_t first = 0; first < args.columns; first += kQuantisedElements) {
       float zeros[kQuantisedElements] = {};
       std::int8_t codes[kQuantisedElements];
+      std::int8_t paired[kQuantisedElements];
       QuantisedScale scale;
       float half_sums[2];
       const float* const input = row < args.rows ? args.input + row * args.columns + first : zeros;
-      round_input_reference({input, kQuantisedElements, codes, &scale, half_sums});
+      round_input_reference({input, kQuantisedElements, codes, &scale, half_sums, paired});
       for (std::int64_t i = 0; i < kQuantisedElements; ++i) {
         tile_codes(args.tile)[((first + i) / 4 * kTileRows + row) * 4 + i % 4] = codes[i];
       }

@@ -85,9 +85,9 @@ constexpr MethodText kMethods[] = {
      SAY("Results cannot be compared with the paper's figures.")},
     {"random", "a seeded random choice", SAY("Keeps a seeded random choice. The baseline for every method."), SAY("Only for comparison.")},
     {"self-study", "keeps what the model's own description attends to",
-     SAY("Before your question, the model describes the video for itself, then repeats the video. What its words attend to stays for "
-         "all your questions."),
-     SAY("The first answer takes longer: the model writes the description first and reads the video twice.")},
+     SAY("Before your question, the model describes the video for itself. What its words attend to, and what a repetition of the video "
+         "would, stays for all your questions."),
+     SAY("The first answer takes longer: the model writes the description first.")},
     {"kvzip", "keeps what the model's repetition attends to",
      SAY("Before your question, the model repeats the video for itself. What it attends to while repeating stays for all your questions."),
      SAY("Weak at small shares: repeating pictures tells less than describing them. Reads the video twice.")},
@@ -213,13 +213,18 @@ constexpr OptionText kOptions[] = {
     {"horizon", SAY("Expected over"), SAY("How many positions after the video coming questions may take.")},
     {"eps", SAY("Added to attention"), SAY("Added to the expected attention, so that tokens with large values can stay.")},
     {"chunk", SAY("Repeated at a time"), SAY("How many tokens of the video are repeated at a time, in whole frames.")},
-    {"with", SAY("Also counts"), SAY("kvzip: what the model attends to while repeating the video counts too.")},
+    {"rows", SAY("Repetition"),
+     SAY("again: the video is read once more. reading: it is judged by its first reading, without a second one.")},
+    {"with", SAY("Also counts"),
+     SAY("kvzip: what the model attends to while repeating the video counts too. reading: the same, judged by the first reading, without a "
+         "second one.")},
     {"norms", SAY("Count contribution"), SAY("Count how much a token adds to the result, not only its attention.")},
     {"ask", SAY("Coming questions"),
      SAY("Questions you plan to ask, separated by |. The model answers these for itself. Leave empty to let it describe the video "
          "instead.")},
     {"words", SAY("Scored by"), SAY("What scores the tokens: the model's own answer, or only the words of the request.")},
     {"answer", SAY("Longest description"), SAY("Length limit of the model's own description, in tokens.")},
+    {"text_answer", SAY("Longest description of a text"), SAY("The same if only texts are attached.")},
     {"same_all_layers", SAY("One draw for all layers"), SAY("Draw one choice and use it in every layer.")},
 };
 

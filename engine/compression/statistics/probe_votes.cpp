@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "engine/base/error.h"
 #include "engine/base/index.h"
 #include "engine/compression/statistics/attention_statistics.h"
+#include "engine/layers/rotary.h"
 
 namespace winnow {
 namespace {
@@ -113,6 +115,7 @@ at::Tensor votes_of_head(const LayerView& view, KvHead h, const ProbedSlots& slo
     at::Tensor lse = head.lse.narrow(1, first, count);
     if (sharing == ProbeSharing::kBesideJudged) lse = shared_lse(head, queries, logits, first, count);
     if (sharing == ProbeSharing::kJudgedAlone) lse = at::logsumexp(logits, {2}, true);
+    if (sharing == ProbeSharing::kBesideRead) lse = at::logaddexp(lse, at::logsumexp(logits, {2}, true));
     if (slots.norms) lse = lse + view.input_norms.narrow(0, first, count).log().view({1, count, 1});
     logits.sub_(lse);
     hide(logits, hidden);  // also of a row that sees none of what is judged
@@ -154,6 +157,30 @@ at::Tensor probe_votes(const LayerView& view, const ProbedSlots& slots) {
     votes.push_back(votes_of_head(view, h, slots, weights.defined() ? weights.narrow(1, h * wide, wide) : weights));
   }
   return at::stack(votes);
+}
+
+at::Tensor votes_as_read(const LayerView& view, const RowsAsRead& rows) {
+  LayerView behind{.layer = view.layer, .scale = view.scale, .output_weight = view.output_weight};
+  behind.query = view.query.narrow(1, rows.first, rows.count);
+  if (view.rotary.theta > 0.0) {
+    const at::Tensor queries = behind.query.to(at::kFloat).reshape({-1, behind.query.size(2)});
+    const at::Tensor further = at::full({view.rotary.axes(), queries.size(0)}, static_cast<double>(rows.further), queries.options());
+    behind.query = rotated_keys(queries, further, view.rotary).view(behind.query.sizes());
+  }
+  behind.key = view.key.narrow(1, rows.first, rows.count);
+  behind.log_sum_exp = view.log_sum_exp.narrow(1, rows.first, rows.count);
+  if (rows.norms) behind.input_norms = view.input_norms.narrow(0, rows.first, rows.count);
+  std::vector<std::int32_t> originals(view.window.tokens == 0 ? 0 : static_cast<std::size_t>(rows.count));
+  std::iota(originals.begin(), originals.end(), 0);
+  behind.window.tokens = view.window.tokens;
+  behind.window.first_original = static_cast<std::int32_t>(rows.count);
+  for (std::int64_t head = 0; head < view.key.size(0); ++head) {
+    behind.past_keys.push_back(behind.key.select(0, head));
+    behind.past_values.push_back(view.value.select(0, head).narrow(0, rows.first, rows.count));
+    behind.window.original.push_back(originals);
+  }
+  const std::int64_t held = view.window.tokens == 0 ? rows.count : std::min(rows.count, view.window.tokens - 1);
+  return probe_votes(behind, {rows.count, rows.count - held, held, ProbeSharing::kBesideRead, rows.norms});
 }
 
 at::Tensor row_attention(const LayerView& view, std::int64_t slots) {

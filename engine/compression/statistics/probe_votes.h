@@ -19,6 +19,7 @@ enum class ProbeSharing : int {
   kEverything = 1,    // all that the rows see
   kBesideJudged = 2,  // slots before the context, scored slots and the probe's own rows
   kJudgedAlone = 3,   // the scored slots only
+  kBesideRead = 4,    // the scored slots, and whatever the view's log-sum-exp is over
 };
 
 // Which of a head's past slots are scored, and how.
@@ -36,6 +37,21 @@ at::Tensor probe_votes(const LayerView& view, const ProbedSlots& slots);
 
 // The same for one head, [count]; heads may hold different counts of context slots.
 at::Tensor head_votes(const LayerView& view, KvHead head, const ProbedSlots& slots);
+
+// Votes of a context for itself from the prefill that reads it: its rows as if they came once more, behind it.
+//
+// A row's query, unrotated from where it was read, is rotated to `further` positions later; it sees the whole context, and what it saw when
+// it was read stands for the rows before it. So a repetition (KVzip) is judged without a second pass; what the rows would have learnt from
+// the context on their way up is missing. Close to it: non-causal attention of queries and keys (Compactor, arXiv 2507.08143).
+struct RowsAsRead {
+  std::int64_t first = 0;  // of the view's rows, the context's
+  std::int64_t count = 0;
+  std::int64_t further = 0;  // positions from the context to what follows it
+  bool norms = false;        // as ProbedSlots'
+};
+
+// fp32 [kv_heads, slots]: of the context's last slots that the layer still holds for the row after it; without a window all.
+at::Tensor votes_as_read(const LayerView& view, const RowsAsRead& rows);
 
 // Attention of every row of a pass to the last slots of the cache before it, averaged over all heads of a layer.
 //

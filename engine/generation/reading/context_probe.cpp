@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/base/error.h"
+#include "engine/base/stopwatch.h"
 #include "engine/compression/statistics/expected_attention.h"
 #include "engine/compression/statistics/probe_votes.h"
 #include "engine/generation/conversation/answer_text.h"
@@ -89,7 +90,9 @@ HeadScores head_scores(const at::Tensor& values) {
 
 class ContextVotes : public Judge {
  public:
-  explicit ContextVotes(std::int64_t layers) : votes_(PerLayer<at::Tensor>::of(layers)) {}
+  // begun: votes of which none is left out; null: none.
+  ContextVotes(std::int64_t layers, const PerLayer<at::Tensor>* begun)
+      : votes_(begun != nullptr ? *begun : PerLayer<at::Tensor>::of(layers)) {}
 
   void on_layer(const LayerView& view) override {
     at::Tensor& layer = votes_[view.layer];
@@ -184,14 +187,15 @@ class Probe {
 
  private:
   Description vote_of(const RepetitionProbe& rows) {
-    repeat(rows.chunk, rows.judgement.norms);
+    if (rows.rows == Repetition::kRunAgain) repeat(rows.chunk, rows.judgement.norms);
     return {};
   }
   // With a description, the context is repeated in one go, since all of it votes on all slots.
   Description vote_of(const DescriptionProbe& rows) {
     Description description;
     for (const std::vector<std::int64_t>& request : probed_.prompts.requests) study(request, rows, description);
-    if (rows.repetition || !description.useful) repeat(0, weighs_norms(rows.judgement));
+    const bool repeated = rows.repetition == Repetition::kAsRead;
+    if (!repeated && (rows.repetition || !description.useful)) repeat(0, weighs_norms(rows.judgement));
     return description;
   }
   Description vote_of(const RequestProbe& rows) {
@@ -315,7 +319,9 @@ class Probe {
   // The model's own words about the media before anybody asks: greedy, without the token that ends it; whether it is of use. An answer to
   // the user's own request may be short.
   std::pair<std::vector<std::int64_t>, bool> own_answer(std::span<const std::int64_t> request, const DescriptionProbe& need) const {
-    const std::int64_t longest = need.answer_tokens;
+    const auto is_text = [](const TokenOrigin& origin) { return origin.modality != Modality::kVisual; };
+    const bool text_alone = need.ask.empty() && std::ranges::all_of(probed_.origins, is_text);
+    const std::int64_t longest = text_alone ? need.text_tokens : need.answer_tokens;
     const auto limit = static_cast<std::uint64_t>(longest);
     Conversation telling = probed_.state.fork();
     ProbeRows rows;
@@ -395,7 +401,23 @@ Description probe_context(const RequestContext& context, const ProbedContext& pr
     return description;
   };
   if (const ByExpectation* expectation = expectation_of(need)) return told_by(ExpectedVotes(layers, probed, *expectation));
-  return told_by(ContextVotes(layers));
+  return told_by(ContextVotes(layers, probed.as_read));
+}
+
+ContextReading::ContextReading(PrefillObserver& other, const ProbeNeed* need, const RowsAsRead& rows, std::int64_t layers)
+    : other_(other), rows_(rows) {
+  const ByAttention* const judgement = need != nullptr ? judged_as_read(*need) : nullptr;
+  if (judgement == nullptr) return;
+  rows_.norms = judgement->norms;
+  votes_ = PerLayer<at::Tensor>::of(layers);
+}
+
+void ContextReading::on_layer(const LayerView& view) {
+  if (other_.wants_views()) other_.on_layer(view);
+  if (!judges()) return;
+  const Stopwatch watch;
+  votes_[view.layer] = votes_as_read(view, rows_);
+  elapsed_ms_ += watch.elapsed_ms();
 }
 
 Description probe_clip(const RequestContext& context, const ProbedClip& clip, const ProbeNeed& need,

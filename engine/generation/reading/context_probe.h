@@ -15,9 +15,11 @@
 
 #include "engine/base/per_layer.h"
 #include "engine/base/token_origin.h"
+#include "engine/compression/statistics/probe_votes.h"
 #include "engine/generation/context/request_context.h"
 #include "engine/generation/conversation/conversation.h"
 #include "engine/generation/segment/probe_prompts.h"
+#include "engine/layers/layer_view.h"
 #include "engine/messages/events.h"
 #include "engine/recipes/statistics/layer_statistics.h"
 
@@ -29,6 +31,28 @@ struct ProbedContext {
   at::Tensor embeddings;                 // [n_c, hidden]: the first layer's input
   std::span<const TokenOrigin> origins;  // n_c
   const ProbePrompts& prompts;
+  const PerLayer<at::Tensor>* as_read = nullptr;  // ContextReading's votes, if the need has judged_as_read()
+};
+
+// Watches the prefill of a context for judged_as_read(). Another observer, borrowed, watches it, too.
+class ContextReading : public PrefillObserver {
+ public:
+  // need: may be null. rows: norms are the need's.
+  ContextReading(PrefillObserver& other, const ProbeNeed* need, const RowsAsRead& rows, std::int64_t layers);
+  bool wants_views() const override { return judges() || other_.wants_views(); }
+  bool wants_outputs() const override { return judges() && rows_.norms; }
+  ReceivedNeed wants_received() const override { return other_.wants_received(); }
+  void on_layer(const LayerView& view) override;
+  // [kv_heads, slots] per layer, as votes_as_read() has them; null: nothing was judged.
+  const PerLayer<at::Tensor>* votes() const { return judges() ? &votes_ : nullptr; }
+  double elapsed_ms() const { return elapsed_ms_; }  // of the votes
+
+ private:
+  bool judges() const { return !votes_.empty(); }
+  PrefillObserver& other_;
+  RowsAsRead rows_;
+  PerLayer<at::Tensor> votes_;
+  double elapsed_ms_ = 0.0;
 };
 
 // A clip whose earlier clips are compressed already (phase stream): the cache holds their remaining slots, then the clip.

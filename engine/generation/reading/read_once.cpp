@@ -37,20 +37,23 @@ PreparedContext ReadOnce::prepare(const RequestContext& context, const UnreadMed
   if (need != nullptr) embeddings = segment.hidden.narrow(0, first, count).clone();
   working.cache.reset_peak();
   PrefillHooks hooks;
-  hooks.observer = &compressor;
+  const std::int64_t further = segment.next_position - segment.positions.narrow(1, first, count).min().item<std::int64_t>();
+  ContextReading reading(compressor, need, {first, count, further}, context.network().text().layers());
+  hooks.observer = &reading;
   const SegmentPrefill prefill = prefill_segment(context, segment, working, hooks, rows_of(context.trace, LogitRows::kNone));
   trace_rows(context.trace, segment.positions, prefill.logits);
+  compression.add_probe_ms(reading.elapsed_ms());
   const double seen_ms = compression.statistics_ms();
 
   PreparedMedia made = prepared_media(media);
   if (need != nullptr) {
     const Stopwatch probing;
     const auto origins = std::span(working.origins).last(static_cast<std::size_t>(count));
-    made.description =
-        probe_context(context, {working, embeddings, origins, segment.probe}, *need, [&](LayerId layer, const HeadScores& votes) {
-          const std::int64_t rows = compressor.candidates(layer, KvHead(0)).info.tokens;
-          compressor.on_probe(layer, with_rows_before(votes, rows - votes.columns));
-        });
+    made.description = probe_context(context, {working, embeddings, origins, segment.probe, reading.votes()}, *need,
+                                     [&](LayerId layer, const HeadScores& votes) {
+                                       const std::int64_t rows = compressor.candidates(layer, KvHead(0)).info.tokens;
+                                       compressor.on_probe(layer, with_rows_before(votes, rows - votes.columns));
+                                     });
     synchronize_device();
     compression.add_probe_ms(probing.elapsed_ms());
   }

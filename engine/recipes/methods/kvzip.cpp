@@ -6,6 +6,7 @@
 // whole lead is in the restricted softmax, the best slots are taken exactly (the code: those above the threshold), chunks end with a frame.
 // KVzip+ weighs the probabilities by norms: arXiv 2601.07891, section 3.1 (kvpress, kvzap_press.py). All of its heads compete, a fifth of
 // an equal share apart (floor=0.2), which a language model's text needs; the demo world's pictures would do better within layers.
+// Ours: rows=reading judges by the rows as they were first read, without a second pass (votes_as_read()).
 // kvzip-head runs nothing: each head's largest score over calibration media, measured beforehand (option head_scores, or
 // "kvzip_head_scores" in the model's winnow.json; the paper takes an English book), says which heads keep the media whole; the others keep
 // only what is around them (sections 3 and 4.2; 0.6 of the heads is recommended there).
@@ -64,7 +65,11 @@ class WholeHeadsAllocator : public GlobalAllocator {
 
 Composition repeated(OptionReader& options, bool norms) {
   Composition composition = before_the_question();
-  const RepetitionProbe probe{.chunk = options.whole("chunk", 2000, 1, 1 << 20), .judgement = {norms}};
+  const RepetitionProbe probe{
+      .chunk = options.whole("chunk", 2000, 1, 1 << 20),
+      .judgement = {norms},
+      .rows = options.choice<Repetition>("rows", {{"again", Repetition::kRunAgain}, {"reading", Repetition::kAsRead}}),
+  };
   composition.scorer = std::make_unique<ProbeVotesScorer>(norms ? "repetition-norms" : "repetition", probe);
   if (norms) {
     let_heads_compete(options, composition, CompetingHeads::kOfAllLayers, 0.2);

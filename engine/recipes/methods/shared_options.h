@@ -1,6 +1,7 @@
 // Options that several methods have under the same name.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "engine/recipes/allocators/allocator.h"
@@ -46,14 +47,19 @@ inline ProbeNeed studied(OptionReader& options, bool norms, bool repeats) {
   DescriptionProbe probe;
   probe.ask = options.sentences("ask");
   const bool request_alone = options.choice<bool>("words", {{"answer", false}, {"request", true}});
-  const std::pair<const char*, bool> alone{"nothing", false};
-  const std::pair<const char*, bool> both{"kvzip", true};
-  probe.repetition = repeats && !request_alone ? options.choice<bool>("with", {both, alone}) : options.choice<bool>("with", {alone, both});
+  using With = std::pair<const char*, std::optional<Repetition>>;
+  const With alone{"nothing", std::nullopt};
+  const With both{"kvzip", Repetition::kRunAgain};
+  const With as_read{"reading", Repetition::kAsRead};
+  probe.repetition = repeats && !request_alone ? options.choice<std::optional<Repetition>>("with", {as_read, both, alone})
+                                               : options.choice<std::optional<Repetition>>("with", {alone, both});
   if (request_alone && probe.repetition) {
     options.refuse("words=request", "leaves no answer that with=kvzip could stand beside");
   }
   probe.judgement = ByAttention{options.flag("norms", norms)};
   probe.answer_tokens = options.whole("answer", 256, 8, 4096);
+  const bool text_repeats = repeats && probe.repetition;  // then a description of it tells little more
+  probe.text_tokens = text_repeats ? std::min(options.whole("text_answer", 64, 8, 4096), probe.answer_tokens) : probe.answer_tokens;
   if (request_alone) return RequestProbe{probe.ask, probe.judgement};
   return probe;
 }

@@ -34,6 +34,14 @@ RowRange rows_of(const RowRule& rule, const SegmentInfo& segment) {
   return {std::max<std::int64_t>(0, n - rows), fallback};
 }
 
+const ByAttention* judged_as_read(const ProbeNeed& need) {
+  const auto* repeated = std::get_if<RepetitionProbe>(&need);
+  if (repeated != nullptr && repeated->rows == Repetition::kAsRead) return &repeated->judgement;
+  const auto* described = std::get_if<DescriptionProbe>(&need);
+  if (described != nullptr && described->repetition == Repetition::kAsRead) return std::get_if<ByAttention>(&described->judgement);
+  return nullptr;
+}
+
 std::span<const std::string> asked_instead(const ProbeNeed& need) {
   if (const auto* described = std::get_if<DescriptionProbe>(&need)) return described->ask;
   if (const auto* requested = std::get_if<RequestProbe>(&need)) return requested->ask;

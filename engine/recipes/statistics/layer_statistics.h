@@ -106,19 +106,25 @@ struct ByExpectation {
 };
 using WordJudgement = std::variant<ByAttention, ByExpectation>;
 
+// How the context's rows come once more: run again behind it, or, without a second pass, with the queries that they had when they were
+// read.
+enum class Repetition : int { kRunAgain = 1, kAsRead = 2 };
+
 // The rows are the context once more, as if the model repeated it (KVzip).
 struct RepetitionProbe {
-  std::int64_t chunk = 2000;  // slots that are repeated and judged at a time, whole frames; 0: all at once
+  std::int64_t chunk = 2000;  // slots that are run again and judged at a time, whole frames; 0: all at once
   ByAttention judgement{};
+  Repetition rows = Repetition::kRunAgain;
 
   friend bool operator==(const RepetitionProbe&, const RepetitionProbe&) = default;
 };
 // A request to describe it and the model's own answer.
 struct DescriptionProbe {
-  std::vector<std::string> ask{};    // what is asked instead of a description, each by itself
-  std::int64_t answer_tokens = 256;  // the longest answer
-  bool repetition = false;           // and the context once more, all at once: the larger of the two
+  std::vector<std::string> ask{};          // what is asked instead of a description, each by itself
+  std::int64_t answer_tokens = 256;        // the longest answer
+  std::optional<Repetition> repetition{};  // and the context once more, all at once: the larger of the two
   WordJudgement judgement{};
+  std::int64_t text_tokens = answer_tokens;  // the longest description of documents alone; an answer to `ask` may be longer
 
   friend bool operator==(const DescriptionProbe&, const DescriptionProbe&) = default;
 };
@@ -142,6 +148,9 @@ struct QuestionProbe {
   friend bool operator==(const QuestionProbe&, const QuestionProbe&) = default;
 };
 using ProbeNeed = std::variant<RepetitionProbe, DescriptionProbe, RequestProbe, TemplateProbe, QuestionProbe>;
+
+// The judgement of a repetition of rows as they were read; null: nothing is judged while the context is read.
+const ByAttention* judged_as_read(const ProbeNeed& need);
 
 // The questions asked instead of a description; empty: that, or nothing is asked.
 std::span<const std::string> asked_instead(const ProbeNeed& need);

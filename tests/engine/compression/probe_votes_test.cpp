@@ -110,6 +110,66 @@ TEST(ProbeVotes, EveryKvHeadIsJudgedByItsOwnGroupAndItsOwnNumberOfSlots) {
   }
 }
 
+// [rows, d] as they are `further` positions later: element i of the first half turns with element i of the second.
+at::Tensor turned(const at::Tensor& rows, double further) {
+  at::Tensor result = rows.clone();
+  const std::int64_t half = rows.size(1) / 2;
+  for (std::int64_t i = 0; i < half; ++i) {
+    const double angle = further * std::pow(10000.0, -static_cast<double>(i) / static_cast<double>(half));
+    result.select(1, i).copy_(rows.select(1, i) * std::cos(angle) - rows.select(1, i + half) * std::sin(angle));
+    result.select(1, i + half).copy_(rows.select(1, i + half) * std::cos(angle) + rows.select(1, i) * std::sin(angle));
+  }
+  return result;
+}
+
+// Rows 3 to 8 of twelve, as if they came 40 positions later: beside the context, each has in its softmax what it saw when it was read.
+TEST(VotesAsRead, AreThoseOfTheContextsRowsBehindIt) {
+  LayerView view = testing::random_view(LayerId(0), 4, 2, 12, 8);
+  testing::set_log_sum_exp(view);
+  const LinearWeight output = at::randn({5, 32});
+  view.output_weight = &output;
+  view.input_norms = at::rand({12}) + 0.5;
+  for (const bool norms : {false, true}) {
+    const at::Tensor votes = votes_as_read(view, {3, 6, 40, norms});
+    for (std::int64_t kv = 0; kv < 2; ++kv) {
+      at::Tensor best = at::zeros({6}, at::kDouble);
+      for (std::int64_t q = 2 * kv; q < 2 * kv + 2; ++q) {
+        const at::Tensor queries = turned(view.query[q].narrow(0, 3, 6).to(at::kDouble), 40.0);
+        const at::Tensor logits = at::mm(queries, view.key[kv].narrow(0, 3, 6).to(at::kDouble).t()) * view.scale;
+        const at::Tensor others = view.log_sum_exp[q].narrow(0, 3, 6).to(at::kDouble).unsqueeze(1);
+        at::Tensor own = at::softmax(at::cat({logits, others}, 1), 1).narrow(1, 0, 6);
+        if (norms) {
+          const at::Tensor added = at::mm(view.value[kv].narrow(0, 3, 6), output.columns(q * 8, 8).t()).norm(2, 1);
+          own = own / view.input_norms.narrow(0, 3, 6).unsqueeze(1) * added.unsqueeze(0);
+        }
+        best = at::maximum(best, own.amax(0));
+      }
+      EXPECT_TRUE(at::allclose(votes[kv], best.to(at::kFloat), 1e-4, 1e-6)) << norms;
+    }
+  }
+}
+
+// A window of four: the layer still holds the last three rows, and row r of the repetition sees those that are less than four before it.
+TEST(VotesAsRead, AreForWhatAWindowStillHolds) {
+  LayerView view = testing::random_view(LayerId(0), 1, 1, 6, 8);
+  view.rotary.theta = 0.0;
+  testing::set_log_sum_exp(view);
+  view.window.tokens = 4;
+  const at::Tensor votes = votes_as_read(view, {0, 6, 6});
+  ASSERT_EQ(votes.sizes(), (at::IntArrayRef{1, 3}));
+  const at::Tensor logits = at::mm(view.query[0], view.key[0].narrow(0, 3, 3).t()) * view.scale;
+  std::vector<double> best(3, 0.0);
+  for (std::int64_t row = 0; row < 3; ++row) {
+    double sum = std::exp(view.log_sum_exp[0][row].item<double>());
+    for (std::int64_t slot = row; slot < 3; ++slot) sum += std::exp(logits[row][slot].item<double>());
+    for (std::int64_t slot = row; slot < 3; ++slot) {
+      double& so_far = best[static_cast<std::size_t>(slot)];
+      so_far = std::max(so_far, std::exp(logits[row][slot].item<double>()) / sum);
+    }
+  }
+  for (std::int64_t slot = 0; slot < 3; ++slot) EXPECT_NEAR(votes[0][slot].item<double>(), best[static_cast<std::size_t>(slot)], 1e-5);
+}
+
 TEST(RowAttention, IsTheMeanOfTheHeadsProbabilities) {
   const at::Tensor looks = row_attention(probe_view(), 5);
   // Means of the fixture's two tables, row by row.

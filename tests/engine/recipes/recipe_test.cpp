@@ -395,8 +395,10 @@ TEST(MethodList, OptionsThatNeedAnothersValueComeWithIt) {
   // What cannot be read counts as not given, the rest still does.
   EXPECT_EQ(names("expected-attention", {{"stats", "answer"}, {"answer", "many"}}), "stats horizon eps ask answer compete floor ");
   EXPECT_EQ(names("keydiff", {{"event", "sometimes"}, {"clip", "8"}}), "event compete floor ");
+  EXPECT_EQ(names("self-study", {}), "ask words with norms answer text_answer compete floor ");
+  EXPECT_EQ(names("self-study", {{"with", "nothing"}}), "ask words with norms answer compete floor ");
   // Each can be read, both together cannot.
-  EXPECT_EQ(names("self-study", {{"words", "request"}, {"with", "kvzip"}}), names("self-study", {}));
+  EXPECT_EQ(names("self-study", {{"words", "request"}, {"with", "kvzip"}}), names("self-study", {{"words", "request"}}));
   EXPECT_THROW(names("nobody's", {}), Exception);
 }
 
@@ -543,17 +545,22 @@ TEST(Recipe, AProbesRowsFollowFromTheOptions) {
   const ByAttention norms{true};
   EXPECT_EQ(probe_of("kvzip", {{"chunk", "64"}}), ProbeNeed(RepetitionProbe{64, {}}));
   EXPECT_EQ(probe_of("kvzip+", {}), ProbeNeed(RepetitionProbe{2000, norms}));
-  EXPECT_EQ(probe_of("self-study", {}), ProbeNeed(DescriptionProbe{{}, 256, /*repetition=*/true, norms}));
-  EXPECT_EQ(probe_of("self-study", {{"with", "nothing"}, {"answer", "16"}}), ProbeNeed(DescriptionProbe{{}, 16, false, norms}));
+  EXPECT_EQ(probe_of("kvzip+", {{"rows", "reading"}}), ProbeNeed(RepetitionProbe{2000, norms, Repetition::kAsRead}));
+  EXPECT_EQ(probe_of("self-study", {{"with", "reading"}}), ProbeNeed(DescriptionProbe{{}, 256, Repetition::kAsRead, norms, 64}));
+  EXPECT_EQ(probe_of("self-study", {}), probe_of("self-study", {{"with", "reading"}}));
+  EXPECT_EQ(probe_of("self-study", {{"with", "kvzip"}, {"text_answer", "96"}}),
+            ProbeNeed(DescriptionProbe{{}, 256, Repetition::kRunAgain, norms, 96}));
+  EXPECT_EQ(probe_of("self-study", {{"answer", "16"}}), ProbeNeed(DescriptionProbe{{}, 16, Repetition::kAsRead, norms, 16}));
+  EXPECT_EQ(probe_of("self-study", {{"with", "nothing"}, {"answer", "16"}}), ProbeNeed(DescriptionProbe{{}, 16, {}, norms}));
   EXPECT_EQ(probe_of("self-study", {{"words", "request"}, {"ask", "Where?"}}), ProbeNeed(RequestProbe{{"Where?"}, norms}));
-  EXPECT_EQ(probe_of("self-study-stream", {}), ProbeNeed(DescriptionProbe{{}, 256, false, ByAttention{}}));
+  EXPECT_EQ(probe_of("self-study-stream", {}), ProbeNeed(DescriptionProbe{{}, 256, {}, ByAttention{}}));
   EXPECT_EQ(probe_of("kvzip-stream", {}), ProbeNeed(RepetitionProbe{0, {}}));
   EXPECT_EQ(probe_of("kvzip-stream", {{"proxy", "text"}}), ProbeNeed(RequestProbe{}));
   EXPECT_EQ(probe_of("kvzip-stream", {{"proxy", "template"}, {"norms", "true"}}), ProbeNeed(TemplateProbe{norms}));
   EXPECT_EQ(probe_of("rekv", {{"sim", "cosine"}}), ProbeNeed(QuestionProbe{true}));
   const ByExpectation expected{{512}, 0.02};
   EXPECT_EQ(probe_of("expected-attention", {{"stats", "request"}}), ProbeNeed(RequestProbe{{}, expected}));
-  EXPECT_EQ(probe_of("expected-attention", {{"stats", "answer"}}), ProbeNeed(DescriptionProbe{{}, 256, false, expected}));
+  EXPECT_EQ(probe_of("expected-attention", {{"stats", "answer"}}), ProbeNeed(DescriptionProbe{{}, 256, {}, expected}));
   EXPECT_TRUE(asked_instead(QuestionProbe{}).empty());
   EXPECT_EQ(asked_instead(RequestProbe{{"Where?"}, {}}).front(), "Where?");
 }

@@ -58,7 +58,7 @@ CASES = [
     {"method": "kvzip+", "options": {"compete": "layer", "floor": "0"}},
     {"method": "self-study", "options": {"answer": "24", "with": "nothing"}},
     {"method": "self-study", "options": {"answer": "24", "with": "nothing", "compete": "layer", "norms": "false"}},
-    {"method": "self-study", "options": {"answer": "24"}},
+    {"method": "self-study", "options": {"answer": "24", "with": "kvzip"}},
     {"method": "keydiff", "options": {}},
     {"method": "keydiff", "options": {"compete": "all"}},
     {"method": "expected-attention", "options": {}},

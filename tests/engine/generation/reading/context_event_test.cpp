@@ -89,6 +89,7 @@ TEST_F(ContextEvent, WhatIsAskedInsteadOfADescriptionVotes) {
     run(ForgetConversation{7});
     Turn turn = ask("video", "self-study", 0.3);
     turn.recipe.options = std::move(options);
+    turn.recipe.options["with"] = "nothing";
     return run(turn).last<CacheReport>().value().kept;
   };
   const auto described = kept({});
@@ -99,6 +100,31 @@ TEST_F(ContextEvent, WhatIsAskedInsteadOfADescriptionVotes) {
   EXPECT_NE(kept({{"ask", "Which color?"}}), both);
   EXPECT_NE(kept({{"ask", "How many squares are there?"}}), both);
   EXPECT_NE(kept({{"ask", "Which color?"}, {"words", "request"}}), kept({{"ask", "Which color?"}}));
+}
+
+// No row goes through the model for a repetition of what was read, nor does it vote as one that does.
+TEST_F(ContextEvent, RowsAsTheyWereReadNeedNoSecondPass) {
+  const auto prepared = [&](const std::string& method, std::map<std::string, std::string> options) {
+    run(ForgetConversation{7});
+    Turn turn = ask("video", method, 0.3);
+    turn.recipe.options = std::move(options);
+    return run(turn);
+  };
+  const auto probes = [](const EventRecorder& events) {
+    return std::ranges::count_if(events.events, [](const Event& event) {
+      const auto* progress = std::get_if<Progress>(&event.body);
+      return progress != nullptr && progress->phase == Phase::kProbe;
+    });
+  };
+  for (const std::string method : {"kvzip", "kvzip+"}) {
+    const EventRecorder reading = prepared(method, {{"rows", "reading"}});
+    const EventRecorder again = prepared(method, {});
+    EXPECT_EQ(probes(reading), 0);
+    EXPECT_GT(probes(again), 0);
+    EXPECT_NE(reading.last<CacheReport>()->kept, again.last<CacheReport>()->kept);
+  }
+  EXPECT_NE(prepared("self-study", {{"with", "reading"}}).last<CacheReport>()->kept,
+            prepared("self-study", {{"with", "nothing"}}).last<CacheReport>()->kept);
 }
 
 TEST_F(ContextEvent, AFollowUpQuestionTriggersNoEvent) {
@@ -190,8 +216,8 @@ TEST(ContextProbe, LeavesNoTrace) {
   const std::int64_t position = state.next_position;
   const std::size_t tokens = state.origins.size();
   const ByAttention norms{true};
-  for (const ProbeNeed& need : {ProbeNeed(RepetitionProbe{20}), ProbeNeed(DescriptionProbe{{}, 12, /*repetition=*/false, norms}),
-                                ProbeNeed(DescriptionProbe{{}, 12, /*repetition=*/true, norms})}) {
+  for (const ProbeNeed& need : {ProbeNeed(RepetitionProbe{20}), ProbeNeed(DescriptionProbe{{}, 12, {}, norms}),
+                                ProbeNeed(DescriptionProbe{{}, 12, Repetition::kRunAgain, norms})}) {
     std::int64_t told = 0;
     const ProbedContext probed{state, embeddings, state.origins, segment.probe};
     probe_context(context, probed, need, [&](LayerId, const HeadScores& votes) {

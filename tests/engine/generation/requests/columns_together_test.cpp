@@ -127,7 +127,11 @@ TEST(ColumnSteps, AreTheLongestAnswers) {
   const EmitEvent emit(events, 2);
   Compare compare;
   compare.messages = {{Role::kUser, {TextItem{"What moves?"}}}};
-  for (const double retention : {1.0, 0.5, 0.3}) compare.recipes.push_back({.method = "snapkv", .retention = retention});
+  for (const double retention : {1.0, 0.5, 0.3}) {
+    RecipeSpec& recipe = compare.recipes.emplace_back();
+    recipe.method = "snapkv";
+    recipe.retention = retention;
+  }
   compare.scores = ColumnScores::kNone;
   compare.sampling.max_new_tokens = 12;
   const auto steps_of = [&](ColumnOrder order) {
