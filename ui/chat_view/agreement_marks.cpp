@@ -71,7 +71,9 @@ QString agreementShare(const Agreement& agreement) {
   return app::formatFixed(percent, whole ? 0 : 1) + QChar(0x202f) + QLatin1Char('%');
 }
 
-QString agreementText(const Agreement& agreement) {
+QString agreementText(const Agreement& agreement, std::int64_t unread) {
+  if (unread > 0 && agreement.top1 >= 1.0) return AgreementWords::tr("Same words as with all that was read");
+  if (unread > 0) return AgreementWords::tr("%1 the same as with all that was read").arg(agreementShare(agreement));
   if (agreement.top1 >= 1.0) return AgreementWords::tr("Same words as without compression");
   return AgreementWords::tr("%1 the same as without compression").arg(agreementShare(agreement));
 }

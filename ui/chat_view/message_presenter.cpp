@@ -245,7 +245,7 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
   if (message.hasRun && !message.text.isEmpty() && !app::isServersAnswer(message.run)) {
     content.checkable = true;
     if (const std::optional<Agreement>& agreement = message.run.agreement) {
-      content.checked = agreementText(*agreement);
+      content.checked = agreementText(*agreement, message.run.figures.tokens.unread);
       content.divergence = divergenceText(*agreement);
       content.marks = agreementMarks(message.text, *agreement);
     }

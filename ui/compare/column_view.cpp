@@ -98,7 +98,7 @@ void ColumnHeader::showAgreement(const app::Run& run) {
   QString same;
   QStringList help{tr("Agreement: the share of tokens at which the full cache picks the same one.")};
   if (const std::optional<Agreement>& agreement = run.agreement) {
-    same = agreementText(*agreement);
+    same = agreementText(*agreement, run.figures.tokens.unread);
     help << divergenceText(*agreement) + QLatin1Char('.');
     if (agreement->first_diverging_word)
       same += QStringLiteral(" · ") + tr("first different word: %1").arg(*agreement->first_diverging_word + 1);

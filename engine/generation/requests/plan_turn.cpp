@@ -153,9 +153,10 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
     const OpenedMedia& item = media[i];
     working.frame_s.push_back(item.frame_s());
     const std::vector<TokenOrigin> origins = foreseen_origins(network, item);
-    const CachedFeatures* known = encoder.remembered(item, judge);
-    const std::vector<bool> frames = foreseen_pins(turn.pins, working.media_count + static_cast<std::int32_t>(i), item,
-                                                   known != nullptr ? std::span<const double>(known->actual_s) : std::span<const double>());
+    const std::int32_t number = working.media_count + static_cast<std::int32_t>(i);
+    const CachedFeatures* known = encoder.remembered(item, encoding_of(turn, judge, number));
+    const std::vector<bool> frames =
+        foreseen_pins(turn.pins, number, item, known != nullptr ? std::span<const double>(known->actual_s) : std::span<const double>());
     std::optional<double> share;
     if (judge && item.request.kind != MediaKind::kDocument) share = recipe.composition().pruning->before_decoder(recipe.budget().retention);
     foreseen.push_back(foresee_medium(origins, pinned_tokens(frames, {item.request.kind, origins, encoder.joined_frames()}), share));
@@ -167,7 +168,7 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
     segment.pruned += std::ssize(origins) - std::ssize(foreseen.back().origins);
     if (known != nullptr) continue;
     if (item.request.kind == MediaKind::kVideo) {
-      segment.work.video_frames += encoder.unremembered_frames(item, judge);
+      segment.work.video_frames += encoder.unremembered_frames(item, encoding_of(turn, judge, number));
     } else if (item.request.kind == MediaKind::kImage) {
       segment.work.image_tokens += std::ssize(origins);
     }

@@ -16,13 +16,13 @@ EncodedMedia encode_media(const MediaEncoder& encoder, std::span<OpenedMedia> me
   for (std::size_t i = 0; i < media.size(); ++i) {
     const MediaRequest& request = media[i].request;
     const double vision_before = encoded.timings.vision;
-    EncodedSource source = encoder.encode(media[i], judge, encoded.timings);
+    const std::int32_t number = first + static_cast<std::int32_t>(i);
+    EncodedSource source = encoder.encode(media[i], encoding_of(turn, judge, number), encoded.timings);
     EncodedMedium medium;
     medium.features = std::move(source.features);
     encoded.work.video_frames += source.encoded_frames;
     if (request.kind == MediaKind::kImage && encoded.timings.vision > vision_before)
       encoded.work.image_tokens += std::ssize(medium.features.origins);
-    const std::int32_t number = first + static_cast<std::int32_t>(i);
     const std::vector<double> standing = media[i].source->standing_until_s();
     const std::vector<bool> frames = pinned_frames(turn.pins, {number, request.kind, request.path, source.sampled.actual_s, standing});
     medium.pinned = pinned_tokens(frames, {request.kind, medium.features.origins, joined});

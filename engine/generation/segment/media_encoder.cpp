@@ -12,7 +12,9 @@
 #include "engine/device/cuda_plugin.h"
 #include "engine/generation/segment/frame_sets.h"
 #include "engine/generation/segment/picture_batches.h"
+#include "engine/generation/segment/turn_pins.h"
 #include "engine/media/frame_count.h"
+#include "engine/models/vision/equal_pixels.h"
 
 namespace winnow {
 namespace {
@@ -20,7 +22,7 @@ namespace {
 constexpr double kLongMs = 10'000.0;  // an encoder that somebody may not want to wait for
 
 // `content`: the file's hash, or its path. Of a part of a plan: the whole plan's.
-std::string plan_key(const OpenedMedia& media, const std::string& content, std::optional<VisionJudge> judge) {
+std::string plan_key(const OpenedMedia& media, const std::string& content, const Encoding& how) {
   const FramePlan& plan = media.request.plan;
   std::ostringstream key;
   key.precision(17);
@@ -31,13 +33,19 @@ std::string plan_key(const OpenedMedia& media, const std::string& content, std::
     key << '|' << plan.frame_count << '|' << plan.every_s << '|' << plan.from_s << '|' << plan.to_s << '|' << plan.max_frames;
   }
   if (media.most_tokens > 0) key << "|most " << media.most_tokens;
-  if (judge) key << "|judge " << static_cast<int>(*judge);
+  if (how.judge) key << "|judge " << static_cast<int>(*how.judge);
+  if (how.equal_pixels) {
+    key << "|equal " << *how.equal_pixels;
+    for (const Pin& pin : how.pins) {
+      if (pin.media == how.number) key << "|pin " << pin.from_s << ' ' << pin.to_s;
+    }
+  }
   return key.str();
 }
 
-std::string cache_key(const OpenedMedia& media, const std::string& content, std::optional<VisionJudge> judge) {
+std::string cache_key(const OpenedMedia& media, const std::string& content, const Encoding& how) {
   const FramePlan& plan = media.request.plan;
-  std::string key = plan_key(media, content, judge);
+  std::string key = plan_key(media, content, how);
   if (plan.taken > 0) key += "|taken " + std::to_string(plan.taken) + " by " + std::to_string(plan.set_frames);
   return key;
 }
@@ -67,7 +75,32 @@ void require_few(std::span<const Message> messages) {
                       std::to_string(kMostMedia) + " can be read at once");
 }
 
+// Per set of joined frames of a batch, whether a pin holds one of them.
+std::vector<bool> pinned_sets(const Encoding& how, const MediaRequest& request, std::span<const double> begins_s,
+                              std::span<const double> until_s, std::int64_t joined) {
+  std::vector<bool> sets;
+  const std::size_t frames = request.kind == MediaKind::kVideo ? begins_s.size() : 1;
+  for (std::size_t frame = 0; frame < frames; ++frame) {
+    if (frame % static_cast<std::size_t>(joined) == 0) sets.push_back(false);
+    for (const Pin& pin : how.pins) {
+      if (pin.media != how.number) continue;
+      sets.back() = sets.back() || request.kind != MediaKind::kVideo ||
+                    is_shown_during(pin, begins_s[frame], frame < until_s.size() ? until_s[frame] : begins_s[frame]);
+    }
+  }
+  return sets;
+}
+
 }  // namespace
+
+Encoding encoding_of(const Turn& turn, std::optional<VisionJudge> judge, std::int32_t number) {
+  Encoding how{judge};
+  if (!turn.recipe.before.by_pixels()) return how;
+  how.equal_pixels = turn.recipe.before.amount;
+  how.pins = turn.pins;
+  how.number = number;
+  return how;
+}
 
 MediaFacts OpenedMedia::facts() const {
   const bool video = request.kind == MediaKind::kVideo;
@@ -166,24 +199,24 @@ std::vector<OpenedMedia> MediaEncoder::open_all(std::span<const Message> message
   return opened;
 }
 
-const CachedFeatures* MediaEncoder::remembered(const OpenedMedia& media, std::optional<VisionJudge> judge) const {
-  return cache_.find_request(cache_key(media, media.request.path, judge));
+const CachedFeatures* MediaEncoder::remembered(const OpenedMedia& media, const Encoding& how) const {
+  return cache_.find_request(cache_key(media, media.request.path, how));
 }
 
-bool MediaEncoder::in_sets(const OpenedMedia& media) const {
-  if (media.request.kind != MediaKind::kVideo || context_.trace != nullptr) return false;
+bool MediaEncoder::in_sets(const OpenedMedia& media, const Encoding& how) const {
+  if (media.request.kind != MediaKind::kVideo || how.equal_pixels || context_.trace != nullptr) return false;
   // A part that was taken for a model that joins other frames has no whole sets of this one's.
   const FramePlan& plan = media.request.plan;
   if (plan.taken > 0) return plan.set_frames % joined_frames() == 0;
   return media.source->frame_count() * model_info(context_.model).frame_ms >= kLongMs;
 }
 
-int MediaEncoder::unremembered_frames(const OpenedMedia& media, std::optional<VisionJudge> judge) const {
+int MediaEncoder::unremembered_frames(const OpenedMedia& media, const Encoding& how) const {
   int frames = media.source->frame_count();
-  if (remembered(media, judge) != nullptr) return 0;
-  if (!in_sets(media)) return frames;
+  if (remembered(media, how) != nullptr) return 0;
+  if (!in_sets(media, how)) return frames;
   const FrameSets sets(media, static_cast<int>(joined_frames()));
-  const std::string plan = plan_key(media, media.request.path, judge);
+  const std::string plan = plan_key(media, media.request.path, how);
   for (const int set : sets.sets()) {
     if (cache_.find_request(sets.key(plan, set)) != nullptr) frames -= static_cast<int>(sets.frames_of(set).size());
   }
@@ -225,7 +258,7 @@ OpenedMedia MediaEncoder::open(const MediaRequest& request, bool only_image) con
   return media;
 }
 
-EncodedSource MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const {
+EncodedSource MediaEncoder::encode(OpenedMedia& media, const Encoding& how, TimingsMs& timings) const {
   const MediaRequest& request = media.request;
   const Stopwatch naming;
   const std::string hash = media.source->content_hash();  // of the pictures: features are the same under any subtitles
@@ -239,15 +272,15 @@ EncodedSource MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge
     context_.emit(sampled);
     return {0, {model_.text().embed(at::tensor(read.ids, at::kLong)), {}, read.origins, read.ids}, std::move(sampled), std::move(name)};
   }
-  EncodedSource encoded;
-  const std::string key = cache_key(media, hash, judge);
-  const std::string asked = cache_key(media, request.path, judge);
+  EncodedSource source;
+  const std::string key = cache_key(media, hash, how);
+  const std::string asked = cache_key(media, request.path, how);
   std::optional<CachedFeatures> known;
   if (context_.trace == nullptr) known = cache_.find(key, asked);
   if (!known) {
-    const bool sets = in_sets(media);
-    known = sets ? encode_in_sets(media, judge, encoded, timings) : encode_pictures(media, judge, timings);
-    if (!sets && request.kind == MediaKind::kVideo) encoded.encoded_frames = media.source->frame_count();
+    const bool sets = in_sets(media, how);
+    known = sets ? encode_in_sets(media, how, source, timings) : encode_pictures(media, how, timings);
+    if (!sets && request.kind == MediaKind::kVideo) source.encoded_frames = media.source->frame_count();
     known->notices = media.source->notices();
     cache_.insert(key, asked, *known);
   }
@@ -257,10 +290,10 @@ EncodedSource MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge
   sampled.visual_tokens = std::ssize(known->features.origins);
   add_notices(sampled.notices, known->notices);
   context_.emit(sampled);
-  encoded.features = std::move(known->features);
-  encoded.sampled = std::move(sampled);
-  encoded.content_hash = name_of_content(*media.source);
-  return encoded;
+  source.features = std::move(known->features);
+  source.sampled = std::move(sampled);
+  source.content_hash = name_of_content(*media.source);
+  return source;
 }
 
 int MediaEncoder::batch_frames() const {
@@ -268,22 +301,28 @@ int MediaEncoder::batch_frames() const {
   return std::max(kFramesPerBatch - kFramesPerBatch % joined, joined);
 }
 
-EncodedParts MediaEncoder::encode_batch(const MediaFacts& facts, std::vector<RgbImage> pictures, std::optional<VisionJudge> judge,
-                                        TimingsMs& timings) const {
-  Stopwatch watch;
-  const PixelValues pixels = model_.preprocess(facts, pictures);
-  pictures.clear();
-  timings.preprocess += watch.restart_ms();
+PixelValues MediaEncoder::preprocessed(const MediaFacts& facts, std::vector<RgbImage> pictures, TimingsMs& timings) const {
+  const Stopwatch watch;
+  PixelValues pixels = model_.preprocess(facts, pictures);
+  timings.preprocess += watch.elapsed_ms();
   if (TurnTrace* const trace = context_.trace; trace != nullptr)
     (facts.kind == MediaKind::kVideo ? trace->video_pixels : trace->image_pixels).push_back(pixels.pixels.clone());
-  EncodedParts encoded = model_.encode(facts, pixels, judge, context_.interrupt);
-  synchronize_device();
-  timings.vision += watch.elapsed_ms();
-  return encoded;
+  return pixels;
 }
 
-CachedFeatures MediaEncoder::encode_pictures(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const {
+EncodedParts MediaEncoder::encoded(const MediaFacts& facts, const PixelValues& pixels, std::optional<VisionJudge> judge,
+                                   TimingsMs& timings) const {
+  const Stopwatch watch;
+  EncodedParts parts = model_.encode(facts, pixels, judge, context_.interrupt);
+  synchronize_device();
+  timings.vision += watch.elapsed_ms();
+  return parts;
+}
+
+CachedFeatures MediaEncoder::encode_pictures(OpenedMedia& media, const Encoding& how, TimingsMs& timings) const {
   CachedFeatures result;
+  std::optional<EqualPixels> equal;
+  if (how.equal_pixels) equal.emplace(*how.equal_pixels);
   const MediaFacts facts = media.facts();
   const bool video = facts.kind == MediaKind::kVideo;
   const int all = media.source->frame_count();
@@ -296,23 +335,33 @@ CachedFeatures MediaEncoder::encode_pictures(OpenedMedia& media, std::optional<V
     timings.media += waited.elapsed_ms();
     if (video) add_times(sampled, result);
     say(Phase::kEncodeFrames, done, all);
+    const auto first = static_cast<std::size_t>(done);
     done += static_cast<int>(sampled.size());
-    const EncodedParts encoded = encode_batch(facts, pictures_of(std::move(sampled)), judge, timings);
-    batches.push_back(encoded.features);
-    if (judge) importance.push_back(encoded.importance);
+    PixelValues pixels = preprocessed(facts, pictures_of(std::move(sampled)), timings);
+    if (equal) {
+      const auto begins = std::span<const double>(result.actual_s).subspan(video ? first : 0);
+      const std::vector<double> until = media.source->standing_until_s();
+      const auto own = std::span(until).subspan(std::min(until.size(), first));
+      pixels.kept = equal->kept(pixels, pinned_sets(how, media.request, begins, own, joined_frames()));
+    }
+    const EncodedParts parts = encoded(facts, pixels, how.judge, timings);
+    batches.push_back(parts.features);
+    if (how.judge || equal)
+      importance.push_back(parts.importance.defined()
+                               ? parts.importance
+                               : at::ones({parts.features.size(0), parts.features.size(1)}, at::kFloat).to(parts.features.device()));
     say(Phase::kEncodeFrames, done, all);
   }
-  result.features = model_.join(facts, {at::cat(batches, 0), judge ? at::cat(importance, 0) : at::Tensor()});
+  result.features = model_.join(facts, {at::cat(batches, 0), importance.empty() ? at::Tensor() : at::cat(importance, 0)});
   return result;
 }
 
-CachedFeatures MediaEncoder::encode_in_sets(OpenedMedia& media, std::optional<VisionJudge> judge, EncodedSource& encoded,
-                                            TimingsMs& timings) const {
+CachedFeatures MediaEncoder::encode_in_sets(OpenedMedia& media, const Encoding& how, EncodedSource& source, TimingsMs& timings) const {
   const MediaFacts facts = media.facts();
   const int all = media.source->frame_count();
   const FrameSets sets(media, static_cast<int>(joined_frames()));
-  const std::string plan = plan_key(media, media.source->content_hash(), judge);
-  const std::string asked = plan_key(media, media.request.path, judge);
+  const std::string plan = plan_key(media, media.source->content_hash(), how);
+  const std::string asked = plan_key(media, media.request.path, how);
   std::map<int, CachedFeatures> there;  // in the order of time
   std::vector<std::vector<int>> missing;
   const auto each = static_cast<std::size_t>(batch_frames() / joined_frames());
@@ -333,7 +382,7 @@ CachedFeatures MediaEncoder::encode_in_sets(OpenedMedia& media, std::optional<Vi
   }
   int done = all;
   for (const FrameBatch& batch : frames) done -= static_cast<int>(batch.size());
-  encoded.encoded_frames = all - done;
+  source.encoded_frames = all - done;
   PictureBatches pictures(*media.source, std::move(frames), context_.interrupt);
   for (const std::vector<int>& batch : missing) {
     say(Phase::kEncodeFrames, done, all, /*part_will_do=*/true);
@@ -348,13 +397,13 @@ CachedFeatures MediaEncoder::encode_in_sets(OpenedMedia& media, std::optional<Vi
       frame += count;
     }
     done += static_cast<int>(sampled.size());
-    const EncodedParts parts = encode_batch(facts, pictures_of(std::move(sampled)), judge, timings);
+    const EncodedParts parts = encoded(facts, preprocessed(facts, pictures_of(std::move(sampled)), timings), how.judge, timings);
     const std::int64_t parts_each = parts.features.size(0) / std::ssize(batch);
     require(parts_each * std::ssize(batch) == parts.features.size(0), "encode_in_sets: sets of one video have as many parts");
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const auto first = static_cast<std::int64_t>(i) * parts_each;
       of_set[i].features.features = parts.features.narrow(0, first, parts_each).clone();
-      if (judge) of_set[i].features.importance = parts.importance.narrow(0, first, parts_each).clone();
+      if (how.judge) of_set[i].features.importance = parts.importance.narrow(0, first, parts_each).clone();
       cache_.insert(sets.key(plan, batch[i]), sets.key(asked, batch[i]), of_set[i]);
       there.emplace(batch[i], std::move(of_set[i]));
     }
@@ -364,11 +413,11 @@ CachedFeatures MediaEncoder::encode_in_sets(OpenedMedia& media, std::optional<Vi
   std::vector<at::Tensor> features, importance;
   for (auto& [set, known] : there) {
     features.push_back(known.features.features);
-    if (judge) importance.push_back(known.features.importance);
+    if (how.judge) importance.push_back(known.features.importance);
     std::ranges::copy(known.asked_s, std::back_inserter(result.asked_s));
     std::ranges::copy(known.actual_s, std::back_inserter(result.actual_s));
   }
-  result.features = model_.join(facts, {at::cat(features, 0), judge ? at::cat(importance, 0) : at::Tensor()});
+  result.features = model_.join(facts, {at::cat(features, 0), how.judge ? at::cat(importance, 0) : at::Tensor()});
   if (media.request.plan.taken == 0) cache_.forget(sets.set_keys(plan));  // the whole holds them
   return result;
 }
@@ -387,7 +436,7 @@ MediaFeatures MediaEncoder::encode_clip(std::vector<SampledFrame> frames, std::i
     for (int i = first; i < std::min(all, first + batch_frames()); ++i)
       pictures.push_back(std::move(frames[static_cast<std::size_t>(i)].image));
     say(Phase::kEncodeFrames, first, all);
-    features.push_back(encode_batch(facts, std::move(pictures), std::nullopt, timings).features);
+    features.push_back(encoded(facts, preprocessed(facts, std::move(pictures), timings), std::nullopt, timings).features);
   }
   say(Phase::kEncodeFrames, all, all);
   return model_.join(facts, {at::cat(features, 0), at::Tensor()});

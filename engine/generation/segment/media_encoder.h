@@ -34,6 +34,18 @@ struct OpenedMedia {
   double frame_s() const;  // of a video, as FrameSeconds has it; 0: no video
 };
 
+// A recipe's wishes of the vision encoder beside features.
+struct Encoding {
+  std::optional<VisionJudge> judge{};  // its scores
+  // The largest difference of pixels that count as equal: cells that equal their neighbours are not encoded, but for those of pinned
+  // frames.
+  std::optional<double> equal_pixels{};
+  std::span<const Pin> pins{};
+  std::int32_t number = 0;  // of the medium in the thread
+};
+// judge: of a recipe that prunes by it.
+Encoding encoding_of(const Turn& turn, std::optional<VisionJudge> judge, std::int32_t number);
+
 struct EncodedSource {
   int encoded_frames = 0;  // of a video, that were not remembered
   MediaFeatures features;
@@ -65,9 +77,9 @@ class MediaEncoder {
   // The media of all messages, in thread order.
   std::vector<OpenedMedia> open_all(std::span<const Message> messages) const;
   // The cached result of encode() for the same request; valid until the next encode(). Returns null if not cached.
-  const CachedFeatures* remembered(const OpenedMedia& media, std::optional<VisionJudge> judge) const;
+  const CachedFeatures* remembered(const OpenedMedia& media, const Encoding& how) const;
   // Frames of a video that encode() has to encode.
-  int unremembered_frames(const OpenedMedia& media, std::optional<VisionJudge> judge) const;
+  int unremembered_frames(const OpenedMedia& media, const Encoding& how) const;
 
   // Encodes a clip of a running source, frames numbered from 0; frames_before: frames read earlier. Not cached.
   MediaFeatures encode_clip(std::vector<SampledFrame> frames, std::int64_t frames_before, const MediaDetail& detail,
@@ -76,20 +88,20 @@ class MediaEncoder {
   // Without a video's subtitles. Adds to timings. Emits Progress, then MediaSampled. A trace receives the pixels; cached features are then
   // not used. A video that takes long is encoded in coarse_order(); what was done before an interrupt is remembered, and
   // FramePlan::taken of as many frames as the last Progress named needs no more.
-  EncodedSource encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;
+  EncodedSource encode(OpenedMedia& media, const Encoding& how, TimingsMs& timings) const;
 
  private:
   // The most tokens of a picture or a frame. Refuses an invalid detail.
   std::int64_t most_tokens_of(const MediaDetail& detail, MediaKind kind, const std::string& path) const;
   OpenedMedia open(const MediaRequest& request, bool only_image) const;
   const DocumentTokens& tokens_of(std::string text, const MediaRequest& request) const;
-  CachedFeatures encode_pictures(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;
-  CachedFeatures encode_in_sets(OpenedMedia& media, std::optional<VisionJudge> judge, EncodedSource& encoded, TimingsMs& timings) const;
-  // True if sets of its frames are remembered one by one.
-  bool in_sets(const OpenedMedia& media) const;
-  // Pictures of one medium through processor and tower.
-  EncodedParts encode_batch(const MediaFacts& facts, std::vector<RgbImage> pictures, std::optional<VisionJudge> judge,
-                            TimingsMs& timings) const;
+  CachedFeatures encode_pictures(OpenedMedia& media, const Encoding& how, TimingsMs& timings) const;
+  CachedFeatures encode_in_sets(OpenedMedia& media, const Encoding& how, EncodedSource& source, TimingsMs& timings) const;
+  // True if sets of its frames are remembered one by one. They are not where a frame's cells depend on the frame before.
+  bool in_sets(const OpenedMedia& media, const Encoding& how) const;
+  // Pictures of one medium to the tower's pixels, and through it.
+  PixelValues preprocessed(const MediaFacts& facts, std::vector<RgbImage> pictures, TimingsMs& timings) const;
+  EncodedParts encoded(const MediaFacts& facts, const PixelValues& pixels, std::optional<VisionJudge> judge, TimingsMs& timings) const;
   // Frames per batch of the tower.
   int batch_frames() const;
   void say(Phase phase, int done, int total, bool part_will_do = false) const;

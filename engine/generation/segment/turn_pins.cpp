@@ -31,6 +31,10 @@ void require_pins(std::span<const Pin> pins, std::int32_t media_count) {
   }
 }
 
+bool is_shown_during(const Pin& pin, double begins_s, double until_s) {
+  return std::max(begins_s, until_s) >= pin.from_s && begins_s <= pin.to_s;
+}
+
 std::vector<bool> pinned_frames(std::span<const Pin> pins, const PinnableMedium& medium) {
   const bool whole = medium.kind != MediaKind::kVideo;
   std::vector<bool> frames(whole ? 1 : medium.actual_s.size(), false);
@@ -40,8 +44,7 @@ std::vector<bool> pinned_frames(std::span<const Pin> pins, const PinnableMedium&
     if (whole) frames.front() = true;
     for (std::size_t frame = 0; frame < medium.actual_s.size(); ++frame) {
       const double begins = medium.actual_s[frame];
-      const double stands = frame < medium.standing_until_s.size() ? std::max(begins, medium.standing_until_s[frame]) : begins;
-      if (stands < pin.from_s || begins > pin.to_s) continue;
+      if (!is_shown_during(pin, begins, frame < medium.standing_until_s.size() ? medium.standing_until_s[frame] : begins)) continue;
       frames[frame] = true;
       found = true;
     }

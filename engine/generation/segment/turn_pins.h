@@ -32,6 +32,8 @@ struct PinnableTokens {
   std::int64_t joined_frames = 1;
 };
 
+// True if a picture that begins then and is known to stand until then is on screen during the pinned seconds.
+bool is_shown_during(const Pin& pin, double begins_s, double until_s);
 // Per frame of a video whether a pin names a time at which it is known to be on screen; of an image or a document, one entry for all of it.
 // Refuses a pin that names none of the frames.
 std::vector<bool> pinned_frames(std::span<const Pin> pins, const PinnableMedium& medium);

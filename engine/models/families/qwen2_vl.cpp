@@ -57,12 +57,12 @@ MediumTokens Qwen2Vl::tokens_of(const MediaFacts& facts) const {
 
 PixelValues Qwen2Vl::pixels_of(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
   const PixelSize target = smart_resize(size_of(facts), processor(facts));
-  return {patch_rows(pictures, target, processor(facts)), facts.picture.height_px, facts.picture.width_px};
+  return patch_values(pictures, target, processor(facts), facts.picture);
 }
 
 EncodedParts Qwen2Vl::encode(const MediaFacts& facts, const PixelValues& pixels, std::optional<VisionJudge> judge,
                              const InterruptToken& interrupt) const {
-  CellFeatures cells = tower_.encode(pixels.pixels, cell_grid(size_of(facts), processor(facts)), judge, interrupt);
+  CellFeatures cells = tower_.encode(pixels, cell_grid(size_of(facts), processor(facts)), judge, interrupt);
   return {std::move(cells.features), std::move(cells.importance)};
 }
 
@@ -71,6 +71,7 @@ EncodedParts Qwen2Vl::encode(const MediaFacts& facts, const PixelValues& pixels,
 std::unique_ptr<VisionLanguageModel> load_qwen2_vl(ModelLoad& load) {
   const Qwen2VlFolder folder = read_qwen2_vl(load.package());
   load.info.traits.joined_frames = folder.model.vision.patches.joined_frames;
+  load.info.traits.encodes_parts = !folder.model.vision.windows;
   offer_cells(load.info, folder.model.vision.patches);
   WeightReader& weights = load.weights(qwen_vl_weight_name_rules());
   auto text = std::make_unique<TransformerDecoder>(folder.model.text, weights, "");

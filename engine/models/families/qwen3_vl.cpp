@@ -94,12 +94,12 @@ MediumTokens Qwen3Vl::tokens_of(const MediaFacts& facts) const {
 }
 
 PixelValues Qwen3Vl::pixels_of(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
-  return {patch_rows(pictures, target_size(facts), processor(facts)), facts.picture.height_px, facts.picture.width_px};
+  return patch_values(pictures, target_size(facts), processor(facts), facts.picture);
 }
 
 EncodedParts Qwen3Vl::encode(const MediaFacts& facts, const PixelValues& pixels, std::optional<VisionJudge> judge,
                              const InterruptToken& interrupt) const {
-  CellFeatures cells = tower_.encode(pixels.pixels, grid(facts), judge, interrupt);
+  CellFeatures cells = tower_.encode(pixels, grid(facts), judge, interrupt);
   return {std::move(cells.features), std::move(cells.importance)};
 }
 
@@ -113,6 +113,7 @@ std::unique_ptr<VisionLanguageModel> load_qwen3_vl_of(ModelLoad& load, const Qwe
   require_token(load, *tokenizer, folder.texts.vision_end, tokens.vision_end);
   const std::int64_t joined = folder.model.vision.patches.joined_frames;
   load.info.traits.joined_frames = joined;
+  load.info.traits.encodes_parts = !folder.model.vision.downsample;  // GLM-4V's parts were compared with nothing
   offer_cells(load.info, folder.model.vision.patches);
   // Bounds of pixels that count a picture for a set are no bound of the picture's own.
   if (folder.processors.image.counted == CountedPixels::kOfSets) load.info.picture_detail.token_px = load.info.frame_detail.token_px = 0;

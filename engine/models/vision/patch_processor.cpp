@@ -57,4 +57,13 @@ at::Tensor patch_rows(std::span<const RgbImage> pictures, PixelSize target, cons
   return rows;
 }
 
+PixelValues patch_values(std::span<const RgbImage> pictures, PixelSize target, const PatchProcessorConfig& config, PictureSize source) {
+  const PatchGeometry& patches = config.patches;
+  const std::int64_t colour = patches.joined_frames * patches.patch_px * patches.patch_px;
+  PixelCells cells{
+      target.height_px / patches.cell_px(), target.width_px / patches.cell_px(), 3 * colour * patches.cell_patches(), colour, {1, 1, 1}};
+  if (config.scaling.normalize) cells.deviation = config.scaling.standard_deviation;
+  return {patch_rows(pictures, target, config), source.height_px, source.width_px, cells};
+}
+
 }  // namespace winnow

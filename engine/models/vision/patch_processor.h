@@ -12,6 +12,7 @@
 #include "engine/media/frame_source.h"
 #include "engine/models/vision/patch_grid.h"
 #include "engine/vision/pixel_size.h"
+#include "engine/vision/pixel_values.h"
 
 namespace winnow {
 
@@ -19,5 +20,8 @@ namespace winnow {
 // picture as often as its set lacks some; patches in the tower's order: cell by cell, within a cell row by row. Returns fp32 [sets *
 // patches, 3 * joined_frames * patch * patch], colours outermost.
 at::Tensor patch_rows(std::span<const RgbImage> pictures, PixelSize target, const PatchProcessorConfig& config);
+
+// The same with what is known of their cells, for towers that encode some of them. source: before resizing.
+PixelValues patch_values(std::span<const RgbImage> pictures, PixelSize target, const PatchProcessorConfig& config, PictureSize source);
 
 }  // namespace winnow

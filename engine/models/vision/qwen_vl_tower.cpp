@@ -179,13 +179,48 @@ at::Tensor QwenVlTower::curved_positions(const CellGrid& grid, const at::Tensor&
       .to(at::TensorOptions(device_).dtype(dtype_));
 }
 
-CellFeatures QwenVlTower::encode(const at::Tensor& patches, const CellGrid& grid, std::optional<VisionJudge> judge,
+CellFeatures QwenVlTower::encode(const PixelValues& pixels, const CellGrid& grid, std::optional<VisionJudge> judge,
                                  const InterruptToken& interrupt) const {
+  const at::Tensor& patches = pixels.pixels;
   const std::int64_t each = grid.cells() * config_.patches.cell_patches();
   require(patches.dim() == 2 && patches.size(0) > 0 && patches.size(0) % each == 0, "the patches are not those of pictures of this size");
   const Layout layout = layout_of(grid);
+  if (std::ranges::find(pixels.kept, false) != pixels.kept.end()) {
+    require(!judge && !config_.windows, "the tower encodes parts of a picture without windows, and judges none of them");
+    return encode_kept(patches.unflatten(0, {patches.size(0) / each, each}), layout, pixels.kept, interrupt);
+  }
   return encoded_in_blocks(patches.unflatten(0, {patches.size(0) / each, each}), std::max<std::int64_t>(1, kPatchesPerBlock / each),
                            [&](const at::Tensor& block) { return encode_block(block.flatten(0, 1), layout, judge, interrupt); });
+}
+
+CellFeatures QwenVlTower::encode_kept(const at::Tensor& pictures, const Layout& layout, const std::vector<bool>& kept,
+                                      const InterruptToken& interrupt) const {
+  const std::int64_t unit = config_.patches.cell_patches();
+  const std::int64_t cells = layout.grid.cells();
+  const std::int64_t width = config_.out_size * (1 + config_.deepstack_layers());
+  std::vector<at::Tensor> features, importance;
+  for (std::int64_t picture = 0; picture < pictures.size(0); ++picture) {
+    std::vector<std::int64_t> stays, rows;  // cells, and their patches
+    for (std::int64_t cell = 0; cell < cells; ++cell) {
+      if (!kept[static_cast<std::size_t>(picture * cells + cell)]) continue;
+      stays.push_back(cell);
+      for (std::int64_t patch = cell * unit; patch < (cell + 1) * unit; ++patch) rows.push_back(patch);
+    }
+    const auto count = std::ssize(stays);
+    features.push_back(at::zeros({1, cells, width}, at::TensorOptions(device_).dtype(dtype_)));
+    importance.push_back(at::zeros({1, cells}, at::TensorOptions(device_).dtype(at::kFloat)));
+    if (count == 0) continue;
+    Layout part{{1, count}, {{}, {{0, 1, count * unit}}}, {0, 1, count * unit}, {}, {}};
+    for (std::int64_t cell = 0; cell < count; ++cell) part.windows.cells.push_back(cell);
+    const at::Tensor taken = numbers_on(device_, rows);
+    part.angles = {layout.angles.cosine.index_select(0, taken), layout.angles.sine.index_select(0, taken)};
+    if (layout.positions.defined()) part.positions = layout.positions.index_select(0, taken);
+    const at::Tensor patches = pictures[picture].index_select(0, numbers_on(pictures.device(), rows));
+    const at::Tensor at_cells = numbers_on(device_, stays);
+    features.back().index_copy_(1, at_cells, encode_block(patches, part, std::nullopt, interrupt).features);
+    importance.back().index_fill_(1, at_cells, 1.0);
+  }
+  return {at::cat(features, 0), at::cat(importance, 0)};
 }
 
 CellFeatures QwenVlTower::encode_block(const at::Tensor& patches, const Layout& layout, std::optional<VisionJudge> judge,

@@ -27,6 +27,7 @@
 #include "engine/models/vision/qwen_vision_config.h"
 #include "engine/models/vision/vision_judge.h"
 #include "engine/models/weights/weight_reader.h"
+#include "engine/vision/pixel_values.h"
 
 namespace winnow {
 
@@ -63,8 +64,10 @@ class QwenVlTower {
   // prefix: "visual.".
   QwenVlTower(const QwenVisionConfig& config, WeightReader& weights, const std::string& prefix);
 
-  // patches: fp32 [pictures * patches, 3 * joined_frames * patch * patch] as patch_rows() makes them, on any device.
-  CellFeatures encode(const at::Tensor& patches, const CellGrid& grid, std::optional<VisionJudge> judge,
+  // pixels: fp32 [pictures * patches, 3 * joined_frames * patch * patch] as patch_rows() makes them, on any device. Of kept cells alone, if
+  // some are not: they see each other where they lie in the whole picture; the others have features and importance 0, kept ones
+  // importance 1. Requires a tower without windows for that, and no judge.
+  CellFeatures encode(const PixelValues& pixels, const CellGrid& grid, std::optional<VisionJudge> judge,
                       const InterruptToken& interrupt) const;
 
  private:
@@ -109,6 +112,8 @@ class QwenVlTower {
   at::Tensor stretched_positions(const CellGrid& grid, const at::Tensor& places) const;
   at::Tensor curved_positions(const CellGrid& grid, const at::Tensor& places) const;
   Layout layout_of(const CellGrid& grid) const;
+  CellFeatures encode_kept(const at::Tensor& pictures, const Layout& layout, const std::vector<bool>& kept,
+                           const InterruptToken& interrupt) const;
   CellFeatures encode_block(const at::Tensor& patches, const Layout& layout, std::optional<VisionJudge> judge,
                             const InterruptToken& interrupt) const;
   // hidden: [pictures, patches, hidden], replaced in place.

@@ -179,6 +179,12 @@ TEST_F(RecipeDialogs, AMixtureIsEditedSavedUsedAndStillThereAfterARestart) {
   editor->findChild<QSpinBox*>(QStringLiteral("slots"))->setValue(48);
   editor->findChild<QSpinBox*>(QStringLiteral("min_event_tokens"))->setValue(10);
   editor->findChild<QComboBox*>(QStringLiteral("kv"))->setCurrentText(QStringLiteral("8 bits"));
+  auto* before = editor->findChild<QComboBox*>(QStringLiteral("before"));
+  auto* read = editor->findChild<QDoubleSpinBox*>(QStringLiteral("before share"));
+  EXPECT_FALSE(read->isVisible()) << "everything is read";
+  before->setCurrentIndex(before->findData(static_cast<int>(BeforeMethod::kEvs)));
+  EXPECT_TRUE(read->isVisible());
+  read->setValue(30.0);
   editor->findChild<QLineEdit*>(QStringLiteral("seed"))->setText(QStringLiteral("18446744073709551615"));
   ASSERT_TRUE(editor->legal()) << editor->verdict().toStdString();
   QTest::keyClicks(editor->nameEdit(), QStringLiteral("tiny cards"));
@@ -196,6 +202,7 @@ TEST_F(RecipeDialogs, AMixtureIsEditedSavedUsedAndStillThereAfterARestart) {
   expected.spec.budget_tokens = 48;
   expected.spec.min_event_tokens = 10;
   expected.spec.kv_bits = 8;
+  expected.spec.before = {BeforeMethod::kEvs, 0.3};
   expected.spec.seed = 18446744073709551615ULL;
   EXPECT_EQ(session().chat.options().recipe, expected);
   ask(QStringLiteral("What color is the star?"));

@@ -73,7 +73,7 @@ Run someRun() {
   run.figures.method = "vl-cache";
   run.figures.retention = 0.2;
   run.figures.seed = std::numeric_limits<std::uint64_t>::max();
-  run.figures.tokens = {700, 576, 124, 33, 1152, 260, 9};
+  run.figures.tokens = {700, 576, 124, 33, 1152, 260, 40, 9};
   run.figures.kv_bytes = {1000, 200, 260, 1100, 300, 44, 1060};
   run.stopReason = StopReason::kLength;
   run.figures.timings_ms = {1, 2, 3, 4, 5, 6, 7, 8.5};
@@ -241,6 +241,7 @@ TEST_F(ChatDatabaseTest, FiguresAndLayersOfARunComeBack) {
   EXPECT_EQ(f.tokens.visual, 576);
   EXPECT_EQ(f.tokens.thread_visual, 1152);
   EXPECT_EQ(f.tokens.thread_text, 260);
+  EXPECT_EQ(f.tokens.unread, 40);
   EXPECT_EQ(f.tokens.pinned, 9);
   EXPECT_EQ(f.kv_bytes.metadata, 44);
   EXPECT_EQ(f.kv_bytes.full_end, 1060);

@@ -22,13 +22,16 @@ TEST(PlanCommand, SaysWhatAskThenTakesAndLearnsItsTime) {
   const std::string video = shell_quoted(demo("samples/ten-seconds.mp4"));
   const std::string inputs[] = {"--frames 32 --video " + video + " 'What is the first shape?'",
                                 "--every 0.5 --from 2 --method aircache --retention 0.1 --video " + video + " 'What is the last shape?'",
-                                "--frames 16 --method fastervlm --retention 0.3 --video " + video + " 'What is the last shape?'"};
+                                "--frames 16 --method fastervlm --retention 0.3 --video " + video + " 'What is the last shape?'",
+                                "--frames 32 --before evs:0.4 --retention 0.5 --video " + video + " 'What is the first shape?'"};
   bool measured = false;
   for (const std::string& input : inputs) {
     const json planned = run_json(scratch, "plan --json --max-tokens 8 " + input);
     const json answer = run_json(scratch, "ask --json --max-tokens 8 " + input);
     EXPECT_EQ(planned["tokens"]["prompt"], answer["tokens"]["prompt"]) << input;
     EXPECT_EQ(planned["tokens"]["visual"], answer["tokens"]["visual"]) << input;
+    EXPECT_EQ(planned["tokens"]["unread"], answer["tokens"]["unread"]) << input;
+    EXPECT_EQ(planned["estimated"], false);
     EXPECT_EQ(planned["tokens"]["answer_at_most"], 8);
     EXPECT_EQ(planned["kv_bytes"]["full"], answer["kv_bytes"]["full"]) << input;
     EXPECT_EQ(planned["kv_bytes"]["after_event"], answer["kv_bytes"]["after_event"]) << input;
@@ -42,6 +45,28 @@ TEST(PlanCommand, SaysWhatAskThenTakesAndLearnsItsTime) {
   EXPECT_NE(text.out.find("visual + "), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("fits"), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("to the first word"), std::string::npos) << text.out;
+}
+
+TEST(PlanCommand, SaysWhatIsNeverRead) {
+  const ScratchFolder scratch;
+  const std::string video =
+      "--max-tokens 8 --frames 32 --video " + shell_quoted(demo("samples/ten-seconds.mp4")) + " 'What is the first shape?'";
+  const json guessed = run_json(scratch, "plan --json --before vidcom2:0.3 " + video);
+  EXPECT_EQ(guessed["estimated"], true);
+  const json answer = run_json(scratch, "ask --json --check --method full --before vidcom2:0.3 " + video);
+  const auto visual = answer["tokens"]["visual"].get<std::int64_t>();
+  EXPECT_NEAR(guessed["tokens"]["visual"].get<double>(), static_cast<double>(visual), 0.2 * static_cast<double>(visual));
+  EXPECT_EQ(visual + answer["tokens"]["unread"].get<std::int64_t>(), answer["tokens"]["thread_visual"]);
+  EXPECT_EQ(answer["agreement"]["top1"], 1.0) << "the full cache of what was read";
+  EXPECT_EQ(answer["made_by"][0]["before"], "vidcom2:0.3");
+  const ProgramRun text = run_cli(scratch, "ask --method full --before random:0.3 " + video);
+  EXPECT_NE(text.err.find("visual tokens were never read"), std::string::npos) << text.err;
+  EXPECT_NE(run_cli(scratch, "plan --before random:0.3 " + video).out.find("visual tokens are never read"), std::string::npos);
+  const ProgramRun wrong = run_cli(scratch, "plan --before evs " + video);
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_NE(wrong.err.find("must be none, vidcom2:SHARE"), std::string::npos) << wrong.err;
+  const ProgramRun refused = run_cli(scratch, "plan --before pixelprune:0 " + video);
+  EXPECT_NE(refused.err.find("needs whole pictures"), std::string::npos) << refused.err;
 }
 
 TEST(PlanCommand, SaysWhatAPictureTakesUnderEachDetail) {

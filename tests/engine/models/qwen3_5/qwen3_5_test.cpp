@@ -73,16 +73,17 @@ TEST_P(Qwen35, StatesOfATextEqualTheReference) {
 }
 
 TEST_P(Qwen35, APromptInPiecesLeavesTheSameState) {
+  constexpr double kRounding = 2e-5;  // products of few rows add in another order than those of many
   const at::Tensor ids = golden_.load("text.input_ids");
   KvCache whole = empty();
   const at::Tensor logits = last_logits(read(ids, whole));
   KvCache pieces = empty();
   read(ids.slice(0, 0, 7), pieces);
   step(ids[7].item<std::int64_t>(), pieces);
-  EXPECT_LE(relative_distance(last_logits(read(ids.slice(0, 8), pieces)), logits), 1e-5);
+  EXPECT_LE(relative_distance(last_logits(read(ids.slice(0, 8), pieces)), logits), kRounding);
   for (LayerId layer{0}; layer < text().layers(); ++layer) {
     for (std::int64_t which = 0; which < whole.states().of_layer(layer); ++which) {
-      EXPECT_LE(relative_distance(pieces.states().state(layer, which)->memory, whole.states().state(layer, which)->memory), 1e-5);
+      EXPECT_LE(relative_distance(pieces.states().state(layer, which)->memory, whole.states().state(layer, which)->memory), kRounding);
     }
   }
 }
