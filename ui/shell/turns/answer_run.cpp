@@ -171,14 +171,16 @@ void AnswerRun::answerFromPart() {
   plan.taken = std::exchange(run->phase.framesThere, 0);
   plan.set_frames = static_cast<int>(m_model.info().traits.joined_frames);
   app::StoredMessage& question = run->thread.last();
+  app::StoredMessage* const shown = m_chat.edit(question.id);
   for (int place = 0; place < question.attachments.size(); ++place) {
     app::Attachment& attachment = question.attachments[place];
+    if (shown != nullptr) attachment.pins = shown->attachments[place].pins;  // they may have been changed meanwhile
     if (attachment.kind != MediaKind::kVideo) continue;
     attachment.plan = plan;
     attachment.sampled = {};
     m_store.storeAsked(question.id, place, attachment);
   }
-  if (app::StoredMessage* shown = m_chat.edit(question.id)) {
+  if (shown != nullptr) {
     shown->attachments = question.attachments;
     m_chat.tellChanged(question.id);
   }
