@@ -6,18 +6,12 @@
 #include <span>
 
 #include "engine/base/error.h"
+#include "engine/device/host_numbers.h"
 #include "engine/recipes/random_hash.h"
 #include "engine/recipes/select.h"
 
 namespace winnow {
 namespace {
-
-template <class Number = float>
-std::vector<Number> on_host(const at::Tensor& values) {
-  const at::Tensor host = values.to(at::kCPU, c10::CppTypeToScalarType<Number>::value).contiguous();
-  const Number* const first = host.const_data_ptr<Number>();
-  return {first, first + host.numel()};
-}
 
 at::Tensor of_length_one(const at::Tensor& rows) { return rows / rows.norm(2, -1, true).clamp_min(1e-12); }
 
@@ -41,8 +35,8 @@ std::vector<bool> kept_by_vidcom2(const PatchesToThin& patches, double share) {
   constexpr double kTemperature = 0.01;
   const at::Tensor unlike = to_video.mean(1).neg().to(at::kDouble);
   const at::Tensor weight = ((unlike - unlike.max()) / kTemperature).softmax(0);
-  const std::vector<double> shares = on_host<double>((weight + (1.0 - weight.mean())).mul(share).clamp_max(1.0));
-  std::vector<float> common = on_host(to_video + to_frame);
+  const std::vector<double> shares = numbers_of<double>((weight + (1.0 - weight.mean())).mul(share).clamp_max(1.0));
+  std::vector<float> common = numbers_of(to_video + to_frame);
   for (float& score : common) score = -score;
   std::vector<bool> stays(common.size(), false);
   for (std::int64_t frame = 0; frame < frames; ++frame) {
@@ -62,7 +56,7 @@ std::vector<float> changes(const at::Tensor& features) {
   at::Tensor change = at::full({tokens.size(0), tokens.size(1)}, kAboveAll, tokens.options());
   const std::int64_t later = tokens.size(0) - 1;
   change.narrow(0, 1, later).copy_(1.0 - (tokens.narrow(0, 1, later) * tokens.narrow(0, 0, later)).sum(-1));
-  return on_host(change);
+  return numbers_of(change);
 }
 
 // The first is the one that is farthest from its nearest; each next one the farthest from all that were chosen.
@@ -94,7 +88,7 @@ std::vector<bool> kept_by_distance(const PatchesToThin& patches, std::int64_t co
   }
   while (chosen < count) {
     interrupt.throw_if_requested();
-    std::vector<float> distance = on_host(nearest);
+    std::vector<float> distance = numbers_of(nearest);
     for (std::size_t token = 0; token < distance.size(); ++token) {
       if (stays[token]) distance[token] = kChosen;
     }

@@ -1,8 +1,11 @@
 #include "app/ground/process/power_supply.h"
 
+#include <QPointer>
+#include <QThreadPool>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 namespace winnow::app {
 namespace {
@@ -28,6 +31,13 @@ bool onMains(const std::string& folder) {
     }
   }
   return true;
+}
+
+void tellMains(QObject* receiver, std::function<void(bool mains)> told) {
+  QThreadPool::globalInstance()->start([receiver = QPointer<QObject>(receiver), told = std::move(told)] {
+    const bool mains = onMains();
+    QMetaObject::invokeMethod(receiver.data(), [told, mains] { told(mains); });
+  });
 }
 
 }  // namespace winnow::app

@@ -11,11 +11,6 @@
 namespace winnow {
 namespace {
 
-std::vector<float> host(const at::Tensor& numbers) {
-  const at::Tensor flat = numbers.to(at::kCPU, at::kFloat).contiguous();
-  return {flat.const_data_ptr<float>(), flat.const_data_ptr<float>() + flat.numel()};
-}
-
 // Places the slots that are left as if they were whole frames.
 std::vector<StreamedPlace> counted_off(std::int64_t slots, std::int64_t cells) {
   std::vector<StreamedPlace> places;
@@ -40,7 +35,8 @@ void measure_change(const at::Tensor& directions, std::span<const StreamedPlace>
   }
   slots.change.assign(places.size(), 0.0F);
   if (recent_rows.empty()) return;
-  const std::vector<float> cosines = host(at::mm(directions, directions.index_select(0, numbers_on(directions.device(), recent_rows)).t()));
+  const std::vector<float> cosines =
+      numbers_of(at::mm(directions, directions.index_select(0, numbers_on(directions.device(), recent_rows)).t()));
   const std::size_t columns = recent_rows.size();
   for (std::size_t slot = 0; slot < places.size(); ++slot) {
     double sum = 0.0;
@@ -62,10 +58,10 @@ StreamedSlots streamed_slots(const at::Tensor& keys, const at::Tensor& values, s
           "streamed_slots: a place for every slot");
   StreamedSlots slots;
   if (places.empty()) return slots;
-  if (needs.value_norms) slots.value_norms = host(at::linalg_vector_norm(values.to(at::kFloat), 2, at::IntArrayRef{1}));
+  if (needs.value_norms) slots.value_norms = numbers_of(at::linalg_vector_norm(values.to(at::kFloat), 2, at::IntArrayRef{1}));
   if (!needs.key_likeness && !needs.change) return slots;
   const at::Tensor directions = key_directions(keys.unsqueeze(0));
-  if (needs.key_likeness) slots.key_likeness = host(likeness_to_mean(directions));
+  if (needs.key_likeness) slots.key_likeness = numbers_of(likeness_to_mean(directions));
   if (needs.change) {
     const bool by_rank = needs.change->by_rank;
     const std::vector<StreamedPlace> counted = by_rank ? counted_off(std::ssize(places), cells) : std::vector<StreamedPlace>();

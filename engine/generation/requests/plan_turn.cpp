@@ -154,7 +154,8 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
     working.frame_s.push_back(item.frame_s());
     const std::vector<TokenOrigin> origins = foreseen_origins(network, item);
     const std::int32_t number = working.media_count + static_cast<std::int32_t>(i);
-    const CachedFeatures* known = encoder.remembered(item, encoding_of(turn, judge, number));
+    const Encoding how = encoding_of(turn, judge, number);
+    const CachedFeatures* known = encoder.remembered(item, how);
     const std::vector<bool> frames =
         foreseen_pins(turn.pins, number, item, known != nullptr ? std::span<const double>(known->actual_s) : std::span<const double>());
     std::optional<double> share;
@@ -168,7 +169,7 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
     segment.pruned += std::ssize(origins) - std::ssize(foreseen.back().origins);
     if (known != nullptr) continue;
     if (item.request.kind == MediaKind::kVideo) {
-      segment.work.video_frames += encoder.unremembered_frames(item, encoding_of(turn, judge, number));
+      segment.work.video_frames += encoder.unremembered_frames(item, how);
     } else if (item.request.kind == MediaKind::kImage) {
       segment.work.image_tokens += std::ssize(origins);
     }

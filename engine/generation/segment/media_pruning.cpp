@@ -48,9 +48,7 @@ std::vector<std::int64_t> patches_of(std::span<const TokenOrigin> origins) {
 
 std::vector<float> importance_of(const MediaFeatures& media) {
   require(media.importance.defined(), "media_pruning: nobody judged these tokens");
-  const at::Tensor host = media.importance.to(at::kCPU).contiguous();
-  const float* const first = host.const_data_ptr<float>();
-  return {first, first + host.numel()};
+  return numbers_of(media.importance);
 }
 
 }  // namespace

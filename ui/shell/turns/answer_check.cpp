@@ -1,7 +1,5 @@
 #include "ui/shell/turns/answer_check.h"
 
-#include <QPointer>
-#include <QThreadPool>
 #include <algorithm>
 #include <utility>
 
@@ -124,27 +122,27 @@ void AnswerCheck::consider() {
   answer == nullptr || m_request != 0 ? m_quiet.stop() : m_quiet.start();
 }
 
-// The cost of the full cache is asked first: what was planned is not answered by somebody who waits.
 void AnswerCheck::foresee() {
-  const QPointer<AnswerCheck> self(this);
-  const auto ask = [self] {
-    const app::StoredMessage* answer = self ? self->unchecked() : nullptr;
-    if (answer == nullptr || self->m_request != 0) return;
-    try {
-      Plan plan{self->scoreOf(*answer).turn};
-      plan.turn.recipe = RecipeSpec{.method = "full", .retention = 1.0};
-      plan.turn.guard = Guard::kPrefill;
-      self->m_unasked = true;
-      self->m_answer = answer->id;
-      self->m_request = self->m_engine.post(std::move(plan), self, [self](const Event& event) { self->onEvent(event); });
-    } catch (const Exception&) {
-      self->m_written = 0;
-    }
-  };
-  if (m_settings.unasked().check == app::Unasked::kAlways) return ask();
-  QThreadPool::globalInstance()->start([self, ask] {
-    if (app::onMains()) QMetaObject::invokeMethod(self.data(), ask);
+  if (m_settings.unasked().check == app::Unasked::kAlways) return askCost();
+  app::tellMains(this, [this](bool mains) {
+    if (mains) askCost();
   });
+}
+
+// The cost of the full cache is asked first: what was planned is not answered by somebody who waits.
+void AnswerCheck::askCost() {
+  const app::StoredMessage* answer = unchecked();
+  if (answer == nullptr || m_request != 0) return;
+  try {
+    Plan plan{scoreOf(*answer).turn};
+    plan.turn.recipe = RecipeSpec{.method = "full", .retention = 1.0};
+    plan.turn.guard = Guard::kPrefill;
+    m_unasked = true;
+    m_answer = answer->id;
+    m_request = m_engine.post(std::move(plan), this, [this](const Event& event) { onEvent(event); });
+  } catch (const Exception&) {
+    m_written = 0;
+  }
 }
 
 void AnswerCheck::checkUnasked(const Planned& full) {

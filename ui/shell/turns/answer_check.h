@@ -47,6 +47,7 @@ class AnswerCheck : public QObject {
   const app::StoredMessage* unchecked() const;
   void consider();
   void foresee();
+  void askCost();
   void checkUnasked(const Planned& full);
 
   app::EngineHost& m_engine;

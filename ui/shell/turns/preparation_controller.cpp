@@ -1,7 +1,5 @@
 #include "ui/shell/turns/preparation_controller.h"
 
-#include <QPointer>
-#include <QThreadPool>
 #include <algorithm>
 #include <utility>
 
@@ -99,15 +97,11 @@ void PreparationController::consider() {
 void PreparationController::begin() {
   if (m_stage != Stage::kWaiting || m_composer.tray()->tooLong()) return;  // a shorter one is another subject
   if (m_settings.unasked().prepare == app::Unasked::kAlways) return start();
-  const QPointer<PreparationController> self(this);
-  QThreadPool::globalInstance()->start([self] {
-    const bool mains = app::onMains();
-    QMetaObject::invokeMethod(self.data(), [self, mains] {
-      if (!self || self->m_stage != Stage::kWaiting) return;
-      if (mains) return self->start();
-      self->m_stage = Stage::kDeclined;
-      self->show();
-    });
+  app::tellMains(this, [this](bool mains) {
+    if (m_stage != Stage::kWaiting) return;
+    if (mains) return start();
+    m_stage = Stage::kDeclined;
+    show();
   });
 }
 

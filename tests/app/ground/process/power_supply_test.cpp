@@ -4,8 +4,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <QCoreApplication>
+#include <QObject>
+#include <QThreadPool>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <optional>
 
 namespace winnow::app {
 namespace {
@@ -45,6 +50,23 @@ TEST_F(PowerSupply, ABatteryThatIsUsedUpIsNot) {
 TEST_F(PowerSupply, TheBatteryOfAMouseDoesNotCount) {
   supply("hidpp_battery_0", "Battery", "Discharging", "Device");
   EXPECT_TRUE(onMains(folder_.string()));
+}
+
+TEST(TellMains, IsToldOnTheReceiversThreadAndNotWithoutOne) {
+  QObject receiver;
+  std::optional<bool> told;
+  tellMains(&receiver, [&](bool mains) { told = mains; });
+  QThreadPool::globalInstance()->waitForDone();
+  EXPECT_FALSE(told) << "only when events are handled here";
+  QCoreApplication::processEvents();
+  EXPECT_EQ(told, onMains());
+  told.reset();
+  auto gone = std::make_unique<QObject>();
+  tellMains(gone.get(), [&](bool mains) { told = mains; });
+  QThreadPool::globalInstance()->waitForDone();
+  gone.reset();
+  QCoreApplication::processEvents();
+  EXPECT_FALSE(told);
 }
 
 }  // namespace
