@@ -64,6 +64,14 @@ QString formatWhen(const QDateTime& when, const QDateTime& now) {
       day, day.year() == now.date().year() ? FormatWords::tr("d MMM", "date format") : FormatWords::tr("d MMM yyyy", "date format"));
 }
 
+QString formatAge(QDate day, QDate today) {
+  if (day >= today) return FormatWords::tr("Today");
+  if (day.daysTo(today) == 1) return FormatWords::tr("Yesterday");
+  if (day.daysTo(today) < 7) return FormatWords::tr("Previous 7 days");
+  const QString month = QLocale().standaloneMonthName(day.month());
+  return day.year() == today.year() ? month : FormatWords::tr("%1 %2", "month and year").arg(month).arg(day.year());
+}
+
 QString formatCount(double count) {
   const bool whole = std::abs(count - std::round(count)) < 0.05 || count >= 1000;
   return QLocale().toString(count, 'f', whole ? 0 : 1);

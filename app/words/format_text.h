@@ -17,6 +17,8 @@ QString formatSeconds(double ms);       // of what is foreseen: "8 s", at least 
 QString formatClock(double seconds);    // "0:07", "2:08", "1:02:03"
 // A day as seen from `now`: "14:05" today, then "Yesterday", the weekday within six days, "3 Mar" within the year, "3 Mar 2025".
 QString formatWhen(const QDateTime& when, const QDateTime& now);
+// A heading for days of about that age: "Today", "Yesterday", "Previous 7 days", then "March", "March 2025".
+QString formatAge(QDate day, QDate today);
 QString formatCount(double count);                  // "612", "34.5", "2,034"
 QString formatSpeed(double tokensPerS);             // "54 tok/s", below 10 with one decimal
 QString formatReal(double value, int significant);  // "0.125", "25": as many digits as matter, at most

@@ -43,6 +43,11 @@ QString ConversationListModel::whenText(const app::Conversation& conversation) c
   return number == 1 ? when : tr("%1 · no. %2 of this name").arg(when).arg(number);
 }
 
+QString ConversationListModel::groupOf(const app::Conversation& conversation) const {
+  if (conversation.pinned) return tr("Pinned");
+  return app::formatAge(QDateTime::fromMSecsSinceEpoch(conversation.updatedMs).date(), QDate::currentDate());
+}
+
 void ConversationListModel::setConversations(const QList<app::Conversation>& conversations) {
   m_all.clear();
   for (const app::Conversation& conversation : conversations) m_all.insert(conversation.id, conversation);
@@ -62,6 +67,10 @@ void ConversationListModel::put(const app::Conversation& conversation) {
 
 void ConversationListModel::tellNames() {
   if (!m_conversations.isEmpty()) Q_EMIT dataChanged(index(0), index(rowCount() - 1), {kSubtitleRole, Qt::AccessibleTextRole});
+}
+
+void ConversationListModel::tellGroups() {
+  if (!m_conversations.isEmpty()) Q_EMIT dataChanged(index(0), index(rowCount() - 1), {kGroupRole});
 }
 
 void ConversationListModel::remove(ConversationId id) {
@@ -94,6 +103,7 @@ void ConversationListModel::putRow(const app::Conversation& conversation) {
   if (old >= 0 && old == target) {
     m_conversations[old] = conversation;
     Q_EMIT dataChanged(index(old), index(old));
+    tellGroups();
     return;
   }
   if (old >= 0) {
@@ -103,11 +113,13 @@ void ConversationListModel::putRow(const app::Conversation& conversation) {
     m_conversations[target] = conversation;
     endMoveRows();
     Q_EMIT dataChanged(index(target), index(target));
+    tellGroups();
     return;
   }
   beginInsertRows({}, target, target);
   m_conversations.insert(target, conversation);
   endInsertRows();
+  tellGroups();
 }
 
 void ConversationListModel::removeRow(ConversationId id) {
@@ -116,6 +128,7 @@ void ConversationListModel::removeRow(ConversationId id) {
   beginRemoveRows({}, row, row);
   m_conversations.removeAt(row);
   endRemoveRows();
+  tellGroups();
 }
 
 void ConversationListModel::setRunning(ConversationId id) {
@@ -159,6 +172,10 @@ QVariant ConversationListModel::data(const QModelIndex& index, int role) const {
       return conversation.pinned;
     case Qt::AccessibleTextRole:
       return conversation.pinned ? tr("%1, pinned").arg(toldTitle(conversation)) : toldTitle(conversation);
+    case kGroupRole: {
+      const bool first = index.row() == 0 || groupOf(m_conversations[index.row() - 1]) != groupOf(conversation);
+      return first && !m_found ? groupOf(conversation) : QString();
+    }
     case kSubtitleRole:
       if (const QString found = m_found ? m_found->value(conversation.id) : QString(); !found.isEmpty()) return found;
       return whenText(conversation);

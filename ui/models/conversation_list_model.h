@@ -15,7 +15,8 @@ namespace winnow::ui {
 class ConversationListModel : public QAbstractListModel {
   Q_OBJECT
  public:
-  enum Role : int { kIdRole = Qt::UserRole + 1, kSubtitleRole, kRunningRole, kPinnedRole };
+  enum Role : int { kIdRole = Qt::UserRole + 1, kSubtitleRole, kRunningRole, kPinnedRole, kGroupRole };
+  // kGroupRole: "Yesterday", of the first row of a group; empty: of the others, and among what a search has found.
 
   using QAbstractListModel::QAbstractListModel;
   void setConversations(const QList<app::Conversation>& conversations);
@@ -48,7 +49,9 @@ class ConversationListModel : public QAbstractListModel {
   void removeRow(ConversationId id);
   int numberOfName(const app::Conversation& conversation) const;
   QString whenText(const app::Conversation& conversation) const;
-  void tellNames();  // one came or went: those that are called alike are told apart anew
+  QString groupOf(const app::Conversation& conversation) const;
+  void tellNames();   // one came or went: those that are called alike are told apart anew
+  void tellGroups();  // another row may be the first of its group
 
   QHash<ConversationId, app::Conversation> m_all;
   std::optional<Found> m_found;

@@ -309,6 +309,35 @@ TEST_F(MainWindowTest, ChatsOfOneNameAreToldApart) {
   EXPECT_EQ(list.data(list.index(0), Qt::AccessibleTextRole).toString(), QStringLiteral("Shapes (2)"));
 }
 
+// Each group is named once, above its first chat, and not among what a search has found.
+TEST(ConversationListModel, ChatsAreGroupedByWhenTheyWereUsed) {
+  const QDateTime now = QDateTime::currentDateTime();
+  QList<app::Conversation> chats;
+  const auto add = [&](const QDateTime& when, bool pinned) {
+    app::Conversation chat;
+    chat.id = chats.size() + 1;
+    chat.activity = 100 - chats.size();
+    chat.updatedMs = when.toMSecsSinceEpoch();
+    chat.pinned = pinned;
+    chats.push_back(chat);
+  };
+  for (const int days : {0, 0, 1, 3, 6}) add(now.addDays(-days), false);
+  add(QDateTime(QDate(2024, 3, 5), QTime(12, 0)), false);
+  add(now.addDays(-3), true);
+  ui::ConversationListModel list;
+  list.setConversations(chats);
+  const auto groups = [&list] {
+    QStringList texts;
+    for (int row = 0; row < list.rowCount(); ++row) texts << list.data(list.index(row), ui::ConversationListModel::kGroupRole).toString();
+    return texts;
+  };
+  EXPECT_EQ(groups().join(u'|'), QStringLiteral("Pinned|Today||Yesterday|Previous 7 days||March 2024"));
+  list.remove(1);
+  EXPECT_EQ(groups().join(u'|'), QStringLiteral("Pinned|Today|Yesterday|Previous 7 days||March 2024")) << "the next one has the name now";
+  list.showOnly(ui::ConversationListModel::Found{{2, QString()}});
+  EXPECT_EQ(groups(), QStringList{QString()});
+}
+
 // A key that can do nothing now says why.
 TEST_F(MainWindowTest, RewordingWhileTheEngineIsBusySaysWhyNot) {
   ask(QStringLiteral("first"));

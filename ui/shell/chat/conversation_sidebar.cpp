@@ -24,16 +24,23 @@ class ConversationDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
 
-  QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override {
+  QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const override {
     const QFontMetrics body(theme().font(TextRole::kBody)), caption(theme().font(TextRole::kCaption));
-    return QSize(theme().px(120), body.height() + caption.height() + theme().px(18));
+    return QSize(theme().px(120), qRound(headingHeight(index)) + body.height() + caption.height() + theme().px(18));
   }
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     const Colors& c = theme().colors();
     painter->save();
     painter->setRenderHint(QPainter::Antialiasing);
-    const QRectF box = QRectF(option.rect).adjusted(theme().px(8), theme().px(1), -theme().px(8), -theme().px(1));
+    const qreal heading = headingHeight(index);
+    const QRectF box = QRectF(option.rect).adjusted(theme().px(8), heading + theme().px(1), -theme().px(8), -theme().px(1));
+    if (heading > 0) {
+      painter->setFont(theme().font(TextRole::kCaptionStrong));
+      painter->setPen(c.mutedText);
+      const QRectF room(box.left() + theme().px(10), option.rect.top(), box.width() - theme().px(10), heading - theme().px(3));
+      painter->drawText(room, Qt::AlignLeft | Qt::AlignBottom, index.data(ConversationListModel::kGroupRole).toString());
+    }
     const bool selected = option.state & QStyle::State_Selected;
     if (selected || (option.state & QStyle::State_MouseOver)) {
       painter->setPen(selected && (option.state & QStyle::State_HasFocus) ? QPen(c.accent, 1.5) : QPen(Qt::NoPen));
@@ -79,8 +86,16 @@ class ConversationDelegate : public QStyledItemDelegate {
     QStyledItemDelegate::setEditorData(editor, index);
   }
 
-  void updateEditorGeometry(QWidget* editor, const QStyleOptionViewItem& option, const QModelIndex&) const override {
-    editor->setGeometry(option.rect.adjusted(theme().px(10), theme().px(4), -theme().px(10), -theme().px(4)));
+  void updateEditorGeometry(QWidget* editor, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    const int heading = qRound(headingHeight(index));
+    editor->setGeometry(option.rect.adjusted(theme().px(10), heading + theme().px(4), -theme().px(10), -theme().px(4)));
+  }
+
+ private:
+  // Above the first chat of a group.
+  static qreal headingHeight(const QModelIndex& index) {
+    if (index.data(ConversationListModel::kGroupRole).toString().isEmpty()) return 0;
+    return QFontMetricsF(theme().font(TextRole::kCaptionStrong)).height() + theme().px(index.row() == 0 ? 6 : 14);
   }
 };
 
