@@ -78,6 +78,12 @@ QString agreementText(const Agreement& agreement, std::int64_t unread) {
   return AgreementWords::tr("%1 the same as without compression").arg(agreementShare(agreement));
 }
 
+QString verdictText(const Agreement& agreement, std::size_t differing) {
+  if (agreement.top1 >= 1.0) return AgreementWords::tr("Same words");
+  if (differing == 0) return AgreementWords::tr("%1 the same").arg(agreementShare(agreement));
+  return AgreementWords::tr("%Ln word(s) differ", nullptr, static_cast<int>(differing));
+}
+
 QString divergenceText(const Agreement& agreement) {
   if (!agreement.mean_kl) return AgreementWords::tr("The cache that wrote the answer is gone: its words alone were checked");
   const int digits = *agreement.mean_kl == 0.0 ? 0 : *agreement.mean_kl >= 0.1 ? 2 : 4;

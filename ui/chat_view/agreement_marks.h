@@ -21,6 +21,8 @@ std::vector<WordRange> wordsOf(const QString& text);
 std::vector<TextMark> agreementMarks(const QString& text, const Agreement& agreement);
 // "96.4 % the same as without compression". unread: tokens that its cache and the full one were never given (TokenCounts::unread).
 QString agreementText(const Agreement& agreement, std::int64_t unread);
+// The same in two words, "Same words" or "2 words differ". differing: words that are marked.
+QString verdictText(const Agreement& agreement, std::size_t differing);
 // For tool tips: "KL divergence from the full cache: 0.012 nats per token"
 QString divergenceText(const Agreement& agreement);
 QString agreementShare(const Agreement& agreement);  // "96.4 %"; 100 only where every choice is the same

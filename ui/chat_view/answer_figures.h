@@ -1,9 +1,10 @@
-// The figures under an answer: what they say, and where they stand.
+// The figures of an answer: all of them, and the quiet line under it that names a few.
 //
-// Used inside ui/chat_view only. UI thread only (translations).
+// Used by ui/chat_view; metricTexts() by the export, too. UI thread only (translations).
 #pragma once
 
-#include <QRectF>
+#include <QFontMetricsF>
+#include <QString>
 #include <vector>
 
 #include "ui/chat_view/message_content.h"
@@ -13,7 +14,12 @@ namespace winnow::ui {
 // "vl-cache · 20 %", "0.3 s to first word", ..; empty for an answer without figures.
 std::vector<QString> metricTexts(const MessageContent& content);
 
-// Puts as many in a line as fit, from the origin on.
-std::vector<QRectF> chipRects(const std::vector<QString>& texts, const QPointF& origin, qreal width);
+// "Self-study · 20 % · 387 ms · 43 tok/s", and how the check came out. Both empty without figures.
+struct FiguresLine {
+  QString figures;
+  QString verdict;
+};
+// Leaves out from the end of the figures what has no room beside the verdict. width: in logical pixels.
+FiguresLine figuresLine(const MessageContent& content, const QFontMetricsF& font, qreal width);
 
 }  // namespace winnow::ui

@@ -13,7 +13,9 @@
 
 #include "app/words/display_text.h"
 #include "app/words/word_places.h"
+#include "ui/chat_view/code_colors.h"
 #include "ui/chat_view/message_geometry.h"
+#include "ui/chat_view/time_links.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -64,6 +66,24 @@ void insertRuns(QTextCursor& cursor, const std::vector<TextRun>& runs, const QTe
   for (const TextRun& run : runs) cursor.insertText(run.text, runFormat(run, base));
 }
 
+// code: as it is in the listing. shown: the same with other ends of lines.
+void insertCode(QTextCursor& cursor, const QString& code, const QString& shown, const QString& language) {
+  const Colors& c = theme().colors();
+  const QTextCharFormat plain = baseFormat(TextRole::kCode);
+  qsizetype at = 0;
+  for (const CodeSpan& span : codeSpans(code, language)) {
+    if (span.from > at) cursor.insertText(shown.mid(at, span.from - at), plain);
+    QTextCharFormat format = plain;
+    format.setForeground(span.part == CodePart::kKeyword  ? c.accent
+                         : span.part == CodePart::kText   ? c.warning
+                         : span.part == CodePart::kNumber ? c.link
+                                                          : c.mutedText);
+    cursor.insertText(shown.mid(span.from, span.length), format);
+    at = span.from + span.length;
+  }
+  cursor.insertText(shown.mid(at), plain);
+}
+
 QTextBlockFormat blockFormat(const Block& block, bool first) {
   QTextBlockFormat format;
   format.setLineHeight(128, QTextBlockFormat::ProportionalHeight);
@@ -112,6 +132,11 @@ QTextTable* insertTable(QTextCursor& cursor, const Block& block) {
   return table;
 }
 
+QUrl linkOf(const QString& address) {
+  const QUrl url(address);
+  return timeOf(url) ? url : allowedLink(address);
+}
+
 }  // namespace
 
 QString listingTitle(const QString& language) { return language.isEmpty() ? ListingWords::tr("code") : app::displayText(language); }
@@ -126,7 +151,7 @@ QVariant BlockDocument::Document::loadResource(int, const QUrl&) {
 int BlockDocument::alive() { return g_alive; }
 int BlockDocument::refusedResources() { return g_refused; }
 
-BlockDocument::BlockDocument(QStringView source, BlockStyle style) {
+BlockDocument::BlockDocument(QStringView source, BlockStyle style, const Surroundings& surroundings) {
   m_document.setUndoRedoEnabled(false);
   m_document.setDocumentMargin(0);
   m_document.setUseDesignMetrics(true);
@@ -136,7 +161,7 @@ BlockDocument::BlockDocument(QStringView source, BlockStyle style) {
   m_document.setDefaultTextOption(option);
   m_document.setDefaultFont(theme().font(style == BlockStyle::kCode ? TextRole::kCode : TextRole::kBody));
   if (style == BlockStyle::kMarkdown) {
-    buildMarkdown(source);
+    buildMarkdown(source, surroundings.timesUpToS);
     return;
   }
   QTextCursor cursor(&m_document);
@@ -145,13 +170,25 @@ BlockDocument::BlockDocument(QStringView source, BlockStyle style) {
   cursor.setBlockFormat(format);
   QString text = app::displayText(source);
   while (text.endsWith(QLatin1Char('\n'))) text.chop(1);
-  QTextCharFormat characters = baseFormat(style == BlockStyle::kCode ? TextRole::kCode : TextRole::kBody);
+  if (style == BlockStyle::kCode) {
+    insertCode(cursor, text, text, surroundings.language);
+    return;
+  }
+  QTextCharFormat characters = baseFormat(TextRole::kBody);
   if (style == BlockStyle::kThought) characters.setForeground(theme().colors().mutedText);
   cursor.insertText(text, characters);
 }
 
-void BlockDocument::buildMarkdown(QStringView source) {
-  const std::vector<Block> blocks = parseMarkdown(source);
+void BlockDocument::buildMarkdown(QStringView source, double timesUpToS) {
+  std::vector<Block> blocks = parseMarkdown(source);
+  if (timesUpToS > 0) {
+    for (Block& block : blocks) {
+      linkTimes(block.runs, timesUpToS);
+      for (std::vector<TableCell>& row : block.rows) {
+        for (TableCell& cell : row) linkTimes(cell.runs, timesUpToS);
+      }
+    }
+  }
   QTextCursor cursor(&m_document);
   bool first = true;
   cursor.beginEditBlock();
@@ -180,7 +217,8 @@ void BlockDocument::buildMarkdown(QStringView source) {
         cursor.setBlockFormat(listingFormat(block, format));
         QString code = block.code;
         if (code.endsWith(QLatin1Char('\n'))) code.chop(1);
-        cursor.insertText(code.replace(QLatin1Char('\n'), QChar(QChar::LineSeparator)), baseFormat(TextRole::kCode));
+        const QString shown = QString(code).replace(QLatin1Char('\n'), QChar(QChar::LineSeparator));
+        insertCode(cursor, code, shown, block.language);
         break;
       }
       case BlockKind::kRule: {
@@ -359,7 +397,7 @@ int BlockDocument::positionAt(const QPointF& point) const { return std::max(0, m
 
 QUrl BlockDocument::linkAt(const QPointF& point) const {
   const QString address = m_document.documentLayout()->anchorAt(point);
-  return address.isEmpty() ? QUrl() : allowedLink(address);
+  return address.isEmpty() ? QUrl() : linkOf(address);
 }
 
 std::vector<BlockDocument::Link> BlockDocument::links() const {
@@ -368,7 +406,7 @@ std::vector<BlockDocument::Link> BlockDocument::links() const {
     for (auto it = block.begin(); !it.atEnd(); ++it) {
       const QTextFragment part = it.fragment();
       if (!part.charFormat().isAnchor()) continue;
-      const QUrl address = allowedLink(part.charFormat().anchorHref());
+      const QUrl address = linkOf(part.charFormat().anchorHref());
       const int from = part.position(), to = from + part.length();
       if (!links.empty() && links.back().to == from && links.back().address == address) {  // of several looks
         links.back().to = to;

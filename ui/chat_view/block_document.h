@@ -25,8 +25,14 @@ QString listingTitle(const QString& language);
 
 class BlockDocument {
  public:
-  // `source`: Markdown, plain text (a user's message), the text of a code listing, or what a model thought.
-  BlockDocument(QStringView source, BlockStyle style);
+  // `source`: Markdown, plain text (a user's message), the text of a code listing, or what a model thought. surroundings: of a listing its
+  // language, of Markdown the seconds up to which times are links to a video's frames.
+  struct Surroundings {
+    QString language;
+    double timesUpToS = 0;
+  };
+  BlockDocument(QStringView source, BlockStyle style, const Surroundings& surroundings);
+  BlockDocument(QStringView source, BlockStyle style) : BlockDocument(source, style, Surroundings()) {}
 
   void setWidth(qreal width);
   // How much wider it is than that, because of a table: to be scrolled sideways.
@@ -84,7 +90,7 @@ class BlockDocument {
     QVariant loadResource(int type, const QUrl& name) override;
   };
 
-  void buildMarkdown(QStringView source);
+  void buildMarkdown(QStringView source, double timesUpToS);
   QTextBlockFormat listingFormat(const Block& block, QTextBlockFormat format);
   QRectF listingFrame(const QTextBlock& block) const;
   void paintListings(QPainter& painter);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/words/error_text.h"
+#include "ui/chat_view/answer_figures.h"
 #include "ui/chat_view/message_geometry.h"
 #include "ui/chat_view/message_note.h"
 #include "ui/chat_view/message_rows.h"
@@ -145,52 +146,59 @@ void addWayOn(const MessageContent& content, const QRectF& rect, std::vector<Act
   areas.push_back({way->action, at, way->label, 0, false, {}});
 }
 
-struct AnswerButton {
-  Action action;
-  QString word;
-  QString label;
-};
-
-std::vector<AnswerButton> buttonsOf(const MessageContent& answer) {
-  std::vector<AnswerButton> buttons;
+std::vector<std::pair<Action, QString>> buttonsOf(const MessageContent& answer) {
+  std::vector<std::pair<Action, QString>> buttons;
   if (answer.error) return buttons;  // its card has them
-  if (!answer.text.isEmpty()) buttons.push_back({Action::kCopy, ActionWords::tr("Copy"), ActionWords::tr("Copy answer")});
-  buttons.push_back({Action::kRegenerate, ActionWords::tr("Again"), ActionWords::tr("Regenerate")});
+  if (!answer.text.isEmpty()) buttons.emplace_back(Action::kCopy, ActionWords::tr("Copy answer"));
+  buttons.emplace_back(Action::kRegenerate, ActionWords::tr("Answer again"));
   if (answer.checkable) {
     const QString check = ActionWords::tr("What changed? Check against the full cache");
-    const QString label = answer.divergence.isEmpty() ? check : check + QLatin1Char('\n') + answer.divergence;
-    buttons.push_back({Action::kCheck, ActionWords::tr("What changed?"), label});
+    buttons.emplace_back(Action::kCheck, answer.divergence.isEmpty() ? check : check + QLatin1Char('\n') + answer.divergence);
   }
-  if (answer.hasKeptMap)
-    buttons.push_back({Action::kKeptMap, ActionWords::tr("Kept tokens"), ActionWords::tr("What each layer kept of the prompt")});
+  if (answer.hasKeptMap) buttons.emplace_back(Action::kKeptMap, ActionWords::tr("What each layer kept of the prompt"));
   return buttons;
 }
 
-// Under an answer its actions and its branches; under a question with several wordings these alone, at the right.
-void addFooter(const MessageContent& content, const QRectF& rect, std::vector<ActionArea>& areas) {
+void addBranches(const MessageContent& content, qreal x, qreal y, std::vector<ActionArea>& areas) {
   const qreal size = buttonHeight();
   const bool user = content.speaker == Speaker::kUser;
-  const qreal y = rect.bottom() - size;
-  const qreal branches = content.branchCount < 2 ? 0 : 2 * size + branchNumberWidth();
-  qreal x = user ? rect.right() - branches : rect.left() - theme().px(6);
-  if (!user) {
-    const std::vector<AnswerButton> buttons = buttonsOf(content);
-    const qreal gap = theme().px(2);
-    qreal wide = branches;
-    for (const AnswerButton& button : buttons) wide += glyphAndLabelWidth(button.word) + gap;
-    const bool words = wide <= rect.width();
-    for (const AnswerButton& button : buttons) {
-      const qreal width = words ? glyphAndLabelWidth(button.word) : size;
-      areas.push_back({button.action, QRectF(x, y, width, size), button.label, 0, true, words ? button.word : QString()});
-      x += width + gap;
-    }
-  }
-  if (content.branchCount < 2) return;
   const QString previous = user ? ActionWords::tr("Previous wording") : ActionWords::tr("Previous answer");
   const QString next = user ? ActionWords::tr("Next wording") : ActionWords::tr("Next answer");
   if (content.branch > 0) areas.push_back({Action::kPreviousBranch, QRectF(x, y, size, size), previous, 0, true, {}});
   x += size + branchNumberWidth();
   if (content.branch + 1 < content.branchCount) areas.push_back({Action::kNextBranch, QRectF(x, y, size, size), next, 0, true, {}});
+}
+
+// Under an answer its figures, its branches and, while it is looked at, its buttons, from the right edge on; under a question with
+// several wordings these alone. The figures have the same room whether the buttons are shown or not.
+void addFooter(const MessageContent& content, const QRectF& rect, bool showAll, std::vector<ActionArea>& areas) {
+  const qreal size = buttonHeight();
+  const qreal y = rect.bottom() - size;
+  qreal right = rect.right();
+  if (content.speaker == Speaker::kAssistant) {
+    const std::vector<std::pair<Action, QString>> buttons = buttonsOf(content);
+    right -= static_cast<qreal>(buttons.size()) * size;
+    qreal x = right;
+    for (const auto& [action, label] : buttons) {
+      if (showAll) areas.push_back({action, QRectF(x, y, size, size), label, 0, true, {}});
+      x += size;
+    }
+  }
+  if (content.branchCount > 1) {
+    right -= 2 * size + branchNumberWidth();
+    addBranches(content, right, y, areas);
+  }
+  if (content.speaker == Speaker::kUser || !content.metrics.valid) return;
+  QStringList all;
+  for (const QString& text : metricTexts(content)) all << text;
+  if (!content.divergence.isEmpty()) all << content.divergence;
+  const qreal most = right - rect.left() - theme().px(8);
+  const FiguresLine line = figuresLine(content, QFontMetricsF(theme().font(TextRole::kCaption)), most);
+  const QFontMetricsF font(theme().font(TextRole::kCaption));
+  qreal wide = font.horizontalAdvance(line.figures);
+  if (!line.verdict.isEmpty()) wide += verdictGap() + font.horizontalAdvance(line.verdict);
+  const QRectF at(rect.left(), y, std::min(std::ceil(wide), most), size);
+  areas.push_back({Action::kFigures, at, all.join(QLatin1Char('\n')), 0, false, {}});
 }
 
 void addComparisons(const MessageContent& content, const QRectF& rect, std::vector<ActionArea>& areas) {
@@ -252,7 +260,7 @@ std::vector<ActionArea> actionsOf(const MessageRows& message, bool showAll) {
         addWayOn(content, rect, areas);
         break;
       case RowKind::kFooter:
-        addFooter(content, rect, areas);
+        addFooter(content, rect, showAll, areas);
         break;
       case RowKind::kComparisons:
         addComparisons(content, rect, areas);

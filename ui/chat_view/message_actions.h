@@ -38,6 +38,7 @@ enum class Action : int {
   kAnswerNow,    // the thought ends, or the frames that are there will do
   kNewChat,      // with this answer's question
   kAnswerAlone,  // without what was said before
+  kFigures,      // the line of an answer
 };
 
 struct ActionArea {

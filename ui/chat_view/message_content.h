@@ -57,6 +57,8 @@ struct TextMark {
   friend bool operator==(const TextMark&, const TextMark&) = default;
 };
 
+enum class Verdict : int { kNone = 0, kSame = 1, kDiffers = 2, kNotChecked = 3 };
+
 struct ComparisonSummary {
   qint64 id = 0;  // 0: it is running
   QString label;  // "Comparison of 3 methods"
@@ -83,13 +85,16 @@ struct MessageContent {
   int cutAtTokens = 0;        // because it was as long as it was allowed to be; 0: not so
   // Says that the answer saw only what an earlier question left of the attachments. Empty: not so.
   QString chosenEarlier;
-  QString fromPart;  // says that the answer saw a part of its video's frames; empty: not so
+  QString fromPart;       // says that the answer saw a part of its video's frames; empty: not so
+  double timesUpToS = 0;  // times in the text up to here lead to frames of the thread's video; 0: none do
   std::optional<Error> error;
   bool hasKeptMap = false;  // of an answer: what its layers kept of the prompt can be shown
   int branch = 0;           // index among its siblings
   int branchCount = 1;
-  std::vector<TextMark> marks;                 // ascending, not overlapping
-  QString checked;                             // of an answer that was checked against the full cache: how it came out
+  std::vector<TextMark> marks;  // ascending, not overlapping
+  QString checked;              // of an answer that was checked against the full cache: how it came out
+  QString verdict;              // the same in two words, or why it was not checked by itself
+  Verdict verdictKind = Verdict::kNone;
   QString divergence;                          // of the same: how far it is apart, for the tool tip
   bool checkable = false;                      // an answer that can be checked
   std::vector<ComparisonSummary> comparisons;  // of a question

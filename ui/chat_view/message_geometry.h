@@ -22,6 +22,7 @@ inline qreal sidewaysBarHeight() { return theme().px(12); }
 inline qreal thoughtIndent() { return theme().px(16); }  // of its words, beside a bar
 inline qreal phaseLineHeight() { return theme().px(30); }
 inline qreal comparisonStep() { return theme().px(34); }  // from one entry to the next
+inline qreal verdictGap() { return theme().px(28); }      // its sign stands in it
 // Between the answer's number and its arrows.
 inline qreal branchNumberWidth() {
   return std::ceil(QFontMetricsF(theme().font(TextRole::kCaption)).horizontalAdvance(QStringLiteral("00/00")));

@@ -168,6 +168,12 @@ Attached attachedTo(const app::StoredMessage& answer, const app::LoadedConversat
   return attached;
 }
 
+double durationOf(const QList<app::StoredMessage>& messages, app::MessageId answer) {
+  const std::optional<VideoInThread> video = onlyVideo(messages, answer);
+  if (!video) return 0;
+  return std::ranges::find(messages, video->message, &app::StoredMessage::id)->attachments[video->attachment].durationS;
+}
+
 // The method chose by an earlier question, and this one has not read the attachments again.
 bool wasChosenEarlier(const app::Run& run, const Attached& attached, const std::vector<MethodInfo>& methods) {
   const TokenCounts& tokens = run.figures.tokens;
@@ -193,6 +199,22 @@ std::vector<ComparisonSummary> comparisonsOf(app::MessageId question, const Mess
 }
 
 }  // namespace
+
+std::optional<VideoInThread> onlyVideo(const QList<app::StoredMessage>& messages, app::MessageId answer) {
+  std::optional<VideoInThread> only;
+  app::MessageId wanted = answer;
+  for (auto message = messages.rbegin(); message != messages.rend() && wanted != 0; ++message) {
+    if (message->id != wanted) continue;
+    wanted = message->parent;
+    for (int i = 0; i < message->attachments.size(); ++i) {
+      const app::Attachment& attachment = message->attachments[i];
+      if (attachment.kind != MediaKind::kVideo || app::wasWatched(attachment)) continue;
+      if (only) return std::nullopt;
+      only = {message->id, i};
+    }
+  }
+  return only;
+}
 
 MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, const MessageSurroundings& around) const {
   MessageContent content;
@@ -235,6 +257,7 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
     if (part != question->attachments.end())
       content.fromPart = tr("Written from %1 of %2 frames of the video.").arg(framesRead(*part)).arg(framesPlanned(*part));
   }
+  if (message.role == Role::kAssistant) content.timesUpToS = durationOf(around.chat.messages, message.id);
   content.followsTurns = message.role == Role::kAssistant && question != around.chat.messages.end() && question->parent != 0;
   const bool alone =
       message.hasCause && message.run.guard == Guard::kAlone && around.chat.conversation.options.laterQuestions != Guard::kAlone;
@@ -248,6 +271,11 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
       content.checked = agreementText(*agreement, message.run.figures.tokens.unread);
       content.divergence = divergenceText(*agreement);
       content.marks = agreementMarks(message.text, *agreement);
+      content.verdictKind = agreement->top1 >= 1.0 ? Verdict::kSame : Verdict::kDiffers;
+      content.verdict = verdictText(*agreement, content.marks.size());
+    } else if (!around.notChecked.isEmpty()) {
+      content.verdictKind = Verdict::kNotChecked;
+      content.verdict = around.notChecked;
     }
   }
   content.comparisons = comparisonsOf(message.id, around);

@@ -29,7 +29,15 @@ struct MessageSurroundings {
   const app::LoadedConversation& chat;
   std::optional<AnswerPhase> running;  // may be of another chat
   app::MessageId comparing = 0;        // the question that is being compared; 0: none
+  QString notChecked{};                // why the message was not checked by itself; empty: it may be
 };
+
+// The video that an answer's times are of: the only one in its thread.
+struct VideoInThread {
+  app::MessageId message = 0;
+  int attachment = 0;
+};
+std::optional<VideoInThread> onlyVideo(const QList<app::StoredMessage>& messages, app::MessageId answer);
 
 class MessagePresenter {
  public:

@@ -8,7 +8,6 @@
 #include "ui/chat_view/message_actions.h"
 #include "ui/chat_view/message_geometry.h"
 #include "ui/chat_view/message_note.h"
-#include "ui/chat_view/metric_chips.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -227,10 +226,8 @@ qreal MessageRows::measureFixed(const Row& row) const {
       const QRectF words = caption.boundingRect(QRectF(0, 0, m_width, 100000), Qt::TextWordWrap, noteOf(m_content));
       return words.height() + (m_content.error || !wayOn(m_content) ? 0 : theme().px(6) + buttonHeight());
     }
-    case RowKind::kFooter: {
-      const std::vector<QString> texts = metricTexts(m_content);
-      return buttonHeight() + (texts.empty() ? 0 : theme().px(6) + chipRects(texts, QPointF(0, 0), m_width).back().bottom());
-    }
+    case RowKind::kFooter:
+      return buttonHeight();
     case RowKind::kComparisons:
       return static_cast<qreal>(m_content.comparisons.size()) * comparisonStep() - theme().px(6);
     case RowKind::kThought:
@@ -269,7 +266,7 @@ std::unique_ptr<BlockDocument> MessageRows::makeDocument(const Row& row) const {
   if (row.kind == RowKind::kThoughtText) return std::make_unique<BlockDocument>(m_thought.source(blockOf(row)), BlockStyle::kThought);
   const SourceBlock& block = m_splitter.blocks()[row.block];
   const QStringView source = isCode(row) ? QStringView(m_splitter.text()).mid(block.codeStart, block.codeLength) : m_splitter.source(block);
-  auto document = std::make_unique<BlockDocument>(source, styleOf(row));
+  auto document = std::make_unique<BlockDocument>(source, styleOf(row), BlockDocument::Surroundings{block.language, m_content.timesUpToS});
   if (const std::vector<TextMark> marks = marksWithin(row); !marks.empty()) document->setMarks(source, marks);
   return document;
 }

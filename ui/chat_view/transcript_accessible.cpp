@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "app/words/error_text.h"
+#include "ui/chat_view/answer_figures.h"
 #include "ui/chat_view/message_note.h"
 #include "ui/chat_view/transcript_view.h"
 
@@ -34,7 +35,7 @@ class MessageInterface : public QAccessibleInterface {
     if (!content.phase.isEmpty()) name += QStringLiteral(" ") + content.phase;
     if (content.error) name += QLatin1Char('\n') + app::describeError(*content.error).cause + QLatin1Char(' ') + remedyOf(content);
     if (const QString note = noteOf(content); !note.isEmpty()) name += QLatin1Char('\n') + note;
-    if (!content.checked.isEmpty()) name += QStringLiteral(" ") + content.checked;
+    for (const QString& figure : metricTexts(content)) name += QLatin1Char('\n') + figure;
     for (const TextMark& mark : content.marks) {
       if (!mark.note.isEmpty()) name += QLatin1Char('\n') + mark.note;
     }

@@ -49,6 +49,7 @@ void addOfMessage(QMenu& menu, const MessageContent& content, const TranscriptMe
     add(MenuWords::tr("&Regenerate"), Action::kRegenerate);
     if (content.checkable) add(MenuWords::tr("&What changed? Check against the full cache"), Action::kCheck);
     if (content.hasKeptMap) add(MenuWords::tr("&Kept tokens"), Action::kKeptMap);
+    if (content.metrics.valid) add(MenuWords::tr("&Figures of this answer"), Action::kFigures);
   } else if (content.speaker == Speaker::kUser) {
     add(MenuWords::tr("&Edit question"), Action::kEdit);
     for (int i = 0; i < static_cast<int>(content.comparisons.size()); ++i)

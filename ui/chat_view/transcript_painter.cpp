@@ -7,9 +7,9 @@
 
 #include "app/words/display_text.h"
 #include "app/words/error_text.h"
+#include "ui/chat_view/answer_figures.h"
 #include "ui/chat_view/message_geometry.h"
 #include "ui/chat_view/message_note.h"
-#include "ui/chat_view/metric_chips.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 
@@ -91,9 +91,13 @@ void TranscriptPainter::paintMessage(int index, const QRectF& clip) {
     const Row& row = message.rows()[r];
     if (row.top <= clip.bottom() && row.top + row.height >= clip.top()) paintRow(index, r, clip);
   }
-  for (const ActionArea& area : actionsOf(message, m_look.hover.message == index || focused)) {
+  const bool lastAnswer = index == m_layout.count() - 1 && message.content().speaker == Speaker::kAssistant;
+  const bool lookedAt = m_look.hover.message == index || focused || lastAnswer;
+  for (const ActionArea& area : actionsOf(message, lookedAt)) {
     if (area.action == Action::kSideways) {
       paintSideways(message, area, hovers(index, area));
+    } else if (area.action == Action::kFigures) {
+      paintFigures(message.content(), area, hovers(index, area));
     } else if (area.action != Action::kAttachment) {
       paintAction(area, hovers(index, area));
     }
@@ -133,7 +137,7 @@ void TranscriptPainter::paintRow(int index, std::size_t r, const QRectF& clip) {
       paintNote(message.content(), rect);
       break;
     case RowKind::kFooter:
-      paintFooter(message, rect);
+      paintFooter(message);
       break;
     case RowKind::kThought:
     case RowKind::kComparisons:
@@ -360,27 +364,43 @@ void TranscriptPainter::paintNote(const MessageContent& content, const QRectF& r
   m_painter.drawText(rect, Qt::AlignTop | Qt::AlignLeft | Qt::TextWordWrap, noteOf(content));
 }
 
-void TranscriptPainter::paintFooter(const MessageRows& message, const QRectF& rect) {
-  const Colors& c = theme().colors();
+// The number stands right of the first arrow, left of the second; at either end one of them is missing.
+void TranscriptPainter::paintFooter(const MessageRows& message) {
   const MessageContent& content = message.content();
-  const std::vector<QString> texts = metricTexts(content);
-  const std::vector<QRectF> chips = chipRects(texts, rect.topLeft(), rect.width());
-  m_painter.setFont(theme().font(TextRole::kCaption));
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    fillRounded(m_painter, chips[i], chips[i].height() / 2, c.raised);
-    m_painter.setPen(c.mutedText);
-    m_painter.drawText(chips[i], Qt::AlignCenter | Qt::TextSingleLine, texts[i]);
-  }
   if (content.branchCount < 2) return;
+  m_painter.setFont(theme().font(TextRole::kCaption));
   for (const ActionArea& area : actionsOf(message, false)) {
-    // The number stands right of the first arrow, left of the second; at either end one of them is missing.
     if (area.action != Action::kPreviousBranch && area.action != Action::kNextBranch) continue;
     const qreal left = area.action == Action::kPreviousBranch ? area.rect.right() : area.rect.left() - branchNumberWidth();
-    m_painter.setPen(c.mutedText);
+    m_painter.setPen(theme().colors().mutedText);
     m_painter.drawText(QRectF(left, area.rect.top(), branchNumberWidth(), area.rect.height()), Qt::AlignCenter,
                        PaintedWords::tr("%1/%2").arg(content.branch + 1).arg(content.branchCount));
     break;
   }
+}
+
+void TranscriptPainter::paintFigures(const MessageContent& content, const ActionArea& area, bool hovered) {
+  const Colors& c = theme().colors();
+  const QFontMetricsF font(theme().font(TextRole::kCaption));
+  const FiguresLine line = figuresLine(content, font, area.rect.width() + 1);
+  const auto write = [&](qreal left, const QString& words, const QColor& color) {
+    m_painter.setPen(color);
+    m_painter.drawText(area.rect.adjusted(left, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine, words);
+  };
+  m_painter.setFont(theme().font(TextRole::kCaption));
+  write(0, font.elidedText(line.figures, Qt::ElideRight, area.rect.width()), hovered ? c.text : c.mutedText);
+  if (line.verdict.isEmpty()) return;
+  const qreal left = font.horizontalAdvance(line.figures);
+  const bool same = content.verdictKind == Verdict::kSame;
+  const QColor color = content.verdictKind == Verdict::kNotChecked ? c.mutedText : same ? c.success : c.warning;
+  const qreal glyph = theme().px(14);
+  const QRectF sign(area.rect.left() + left + theme().px(10), area.rect.center().y() - glyph / 2, glyph, glyph);
+  if (content.verdictKind == Verdict::kNotChecked) {
+    write(left + theme().px(8), QStringLiteral("·"), color);
+  } else {
+    paintGlyph(m_painter, same ? Glyph::kCheck : Glyph::kDiffers, sign, color);
+  }
+  write(left + verdictGap(), line.verdict, color);
 }
 
 void TranscriptPainter::paintAction(const ActionArea& area, bool hovered) {

@@ -55,7 +55,8 @@ class TranscriptPainter {
   void paintPhase(const MessageContent& content, const QRectF& rect);
   void paintError(const MessageRows& message, const QRectF& rect);
   void paintNote(const MessageContent& content, const QRectF& rect);
-  void paintFooter(const MessageRows& message, const QRectF& rect);
+  void paintFigures(const MessageContent& content, const ActionArea& area, bool hovered);
+  void paintFooter(const MessageRows& message);
   void paintAction(const ActionArea& area, bool hovered);
   bool hovers(int message, const ActionArea& area) const;
 

@@ -21,6 +21,7 @@
 
 #include "app/words/error_text.h"
 #include "ui/chat_view/message_note.h"
+#include "ui/chat_view/time_links.h"
 #include "ui/chat_view/transcript_accessible.h"
 #include "ui/chat_view/transcript_menu.h"
 #include "ui/chat_view/transcript_painter.h"
@@ -357,7 +358,7 @@ void TranscriptView::mouseReleaseEvent(QMouseEvent* event) {
   if (!pressed) return;
   if (targetAt(m_layout, event->position() - origin()).sameThing(*pressed)) {
     if (pressed->link.isValid()) {
-      Q_EMIT linkActivated(pressed->link);
+      Q_EMIT linkActivated(messageAt(pressed->message).id, pressed->link);
     } else {
       trigger(pressed->message, pressed->area.action, pressed->area.index);
     }
@@ -377,10 +378,11 @@ bool TranscriptView::viewportEvent(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
     const Target target = targetAt(m_layout, QPointF(help->pos()) - origin());
-    if ((target.area.hasGlyph && target.area.word != target.area.label) || target.area.action == Action::kAttachment) {
+    if ((target.area.hasGlyph && target.area.word != target.area.label) || target.area.action == Action::kAttachment ||
+        target.area.action == Action::kFigures) {
       QToolTip::showText(help->globalPos(), target.area.label.toHtmlEscaped(), viewport());
     } else if (target.link.isValid()) {
-      QToolTip::showText(help->globalPos(), target.link.toString(QUrl::FullyEncoded).toHtmlEscaped(), viewport());
+      QToolTip::showText(help->globalPos(), linkText(target.link).toHtmlEscaped(), viewport());
     } else if (target.message >= 0 && target.mark >= 0) {
       const MessageContent& content = messageAt(target.message);
       QToolTip::showText(help->globalPos(), content.marks[static_cast<std::size_t>(target.mark)].note.toHtmlEscaped(), viewport(),
@@ -419,7 +421,8 @@ void TranscriptView::contextMenuEvent(QContextMenuEvent* event) {
     }
   }
   const std::optional<Openable> openable = keyboard ? m_openables.present() : std::nullopt;
-  const QUrl link = !keyboard ? target.link : openable ? openable->link : QUrl();
+  QUrl link = !keyboard ? target.link : openable ? openable->link : QUrl();
+  if (timeOf(link)) link.clear();  // no address that anyone else could open
   const std::unique_ptr<QMenu> menu(newTranscriptMenu(message >= 0 ? &messageAt(message) : nullptr, link, choices, this));
   menu->exec(keyboard ? viewport()->mapToGlobal(viewport()->rect().center()) : event->globalPos());
 }
@@ -466,6 +469,9 @@ void TranscriptView::trigger(int index, Action action, int part) {
       break;
     case Action::kKeptMap:
       Q_EMIT keptMapRequested(id);
+      break;
+    case Action::kFigures:
+      Q_EMIT figuresRequested(id);
       break;
     case Action::kStop:
       Q_EMIT stopRequested(id);

@@ -82,10 +82,11 @@ class TranscriptView : public QAbstractScrollArea {
   void checkRequested(qint64 id);
   void comparisonActivated(qint64 id, int index);
   void keptMapRequested(qint64 id);   // of an answer
+  void figuresRequested(qint64 id);   // of an answer
   void findFileRequested(qint64 id);  // of an answer that failed for one
   void branchRequested(qint64 id, int step);
   void attachmentActivated(qint64 id, int index);
-  void linkActivated(const QUrl& url);
+  void linkActivated(qint64 id, const QUrl& url);
   void copied();
   void scrolled();
 

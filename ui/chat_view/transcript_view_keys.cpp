@@ -6,6 +6,7 @@
 #include <QToolTip>
 #include <algorithm>
 
+#include "ui/chat_view/time_links.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/theme/theme.h"
 
@@ -48,7 +49,7 @@ void TranscriptView::showOpenable() {
       words = message.content().attachments[static_cast<std::size_t>(openable->attachment)].title;
       showRect(attachmentRect(m_layout, message.content().id, openable->attachment));
     } else {
-      words = openable->link.toString(QUrl::FullyEncoded);
+      words = linkText(openable->link);
       QPointF below;
       reveal(m_focusIndex, openable->row, [&](const BlockDocument& document) {
         const QRectF rect = document.rectOf(openable->from, openable->to);
@@ -115,7 +116,7 @@ void TranscriptView::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Enter:
       if (const std::optional<Openable> openable = m_openables.present()) {
         if (openable->attachment < 0) {
-          Q_EMIT linkActivated(openable->link);
+          Q_EMIT linkActivated(m_openables.message(), openable->link);
         } else {
           Q_EMIT attachmentActivated(m_openables.message(), openable->attachment);
         }

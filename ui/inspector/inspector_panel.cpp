@@ -155,6 +155,9 @@ QWidget* InspectorPanel::buildNow() {
   m_progress->setFixedHeight(theme().px(5));
   m_progress->setAccessibleName(tr("Progress of this phase"));
   layout->addWidget(m_phase);
+  m_toLast = new QPushButton(icon(Glyph::kChevronLeft), tr("Back to the last answer"));
+  connect(m_toLast, &QPushButton::clicked, this, &InspectorPanel::lastAnswerRequested);
+  layout->addWidget(m_toLast, 0, Qt::AlignLeft);
   m_ofNew = caption(QString());
   layout->addWidget(m_ofNew);
   layout->addWidget(m_progress);
@@ -193,7 +196,10 @@ QWidget* InspectorPanel::buildNow() {
   own(m_keptText);
   auto* map = new QPushButton(icon(Glyph::kGrid), tr("Kept tokens…"));
   map->setToolTip(tr("What each layer kept of every frame or word (Ctrl+T)"));
-  connect(map, &QPushButton::clicked, this, &InspectorPanel::keptMapRequested);
+  connect(map, &QPushButton::clicked, this, [this] {
+    const std::optional<EarlierAnswer>& earlier = m_monitor.figures().earlier;
+    Q_EMIT keptMapRequested(earlier ? earlier->id : 0);
+  });
   addGap(layout, 4);
   layout->addWidget(map, 0, Qt::AlignLeft);
   m_ofOwnCache << map;
@@ -277,7 +283,8 @@ void InspectorPanel::hideEvent(QHideEvent* event) {
 QString InspectorPanel::lastAnswerText(const CacheFigures& f) const {
   const QString label = f.byServer ? QString() : recipesLabel(m_methods, f.makers);
   if (f.subject == FiguresOf::kColumn) return tr("Compared · %1").arg(label);
-  return label.isEmpty() ? tr("Last answer") : tr("Last answer · %1").arg(label);
+  const QString which = f.earlier ? tr("Answer %1").arg(f.earlier->number) : tr("Last answer");
+  return label.isEmpty() ? which : which + QStringLiteral(" · ") + label;
 }
 
 void InspectorPanel::refresh() {
@@ -292,6 +299,7 @@ void InspectorPanel::refresh() {
   m_phase->setText(waits ? f.waitsFor : f.active ? phaseText(f.phase, f.phaseDone, f.phaseTotal) : lastAnswerText(f));
   m_ofNew->setText(f.ofNew ? tr("New files: %1").arg(recipeLabel(m_methods, *f.ofNew)) : QString());
   m_ofNew->setVisible(f.ofNew.has_value());
+  m_toLast->setVisible(f.earlier.has_value());
   m_progress->setVisible(f.active);
   const bool known = waits || (f.phaseTotal > 0 && f.phase != Phase::kDecode);
   m_progress->setRange(0, known ? 1000 : 0);

@@ -12,6 +12,7 @@
 
 class QLabel;
 class QProgressBar;
+class QPushButton;
 class QSortFilterProxyModel;
 class QTabWidget;
 class QTableView;
@@ -49,7 +50,8 @@ class InspectorPanel : public QWidget {
   QSize minimumSizeHint() const override;
 
  Q_SIGNALS:
-  void keptMapRequested();
+  void keptMapRequested(qint64 answer);  // 0: of what is on screen
+  void lastAnswerRequested();            // while an earlier one is shown
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -71,6 +73,7 @@ class InspectorPanel : public QWidget {
   QStackedWidget* m_stack = nullptr;
   QTabWidget* m_tabs = nullptr;
   QLabel* m_phase = nullptr;
+  QPushButton* m_toLast = nullptr;
   QLabel* m_ofNew = nullptr;  // the method that the question was asked under, where another one made the cache
   QProgressBar* m_progress = nullptr;
   QLabel* m_bytes = nullptr;

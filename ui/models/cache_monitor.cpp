@@ -191,7 +191,7 @@ void CacheMonitor::take(const EventBody& event) {
 
 void CacheMonitor::setByServer(bool byServer) { m_running.byServer = byServer; }
 
-void CacheMonitor::showStored(const app::Run& run, app::AttachedKind attached, FiguresOf subject) {
+void CacheMonitor::showStored(const app::Run& run, app::AttachedKind attached, FiguresOf subject, std::optional<EarlierAnswer> earlier) {
   const TurnFigures& figures = run.figures;
   CacheFigures f;
   f.hasReport = !figures.layers.empty();
@@ -199,6 +199,7 @@ void CacheMonitor::showStored(const app::Run& run, app::AttachedKind attached, F
   f.promptTokens = figures.tokens.thread_text;
   f.cachedTokens = app::serversCachedTokens(figures);
   f.subject = subject;
+  f.earlier = earlier;
   f.method = QString::fromStdString(figures.method);
   f.makers = app::namedMakers(run);
   f.ofNew = app::recipeOfNew(run);

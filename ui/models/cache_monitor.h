@@ -23,11 +23,18 @@ namespace winnow::ui {
 // Whose figures they are.
 enum class FiguresOf : int { kAnswer = 1, kColumn = 2 };
 
+// An answer of a chat that has later ones.
+struct EarlierAnswer {
+  app::MessageId id = 0;
+  int number = 0;  // among the answers on screen, from 1
+};
+
 struct CacheFigures {
   bool active = false;     // a request is running
   bool hasReport = false;  // a compression event was seen, or stored figures were shown
   bool byServer = false;   // a server answers: of its cache only promptTokens and cachedTokens are known, at the end
   FiguresOf subject = FiguresOf::kAnswer;
+  std::optional<EarlierAnswer> earlier;   // not set: the last answer of its chat
   QString method;                         // that was asked for
   QList<app::NamedRecipe> makers;         // that the cache is called by (app::namedMakers); empty: not told yet
   std::optional<app::NamedRecipe> ofNew;  // that holds for what is new only
@@ -75,7 +82,8 @@ class CacheMonitor : public QObject {
   void setWaiting(const QString& what, double share);
   void showRunning();  // of the request that runs or ended last
   // Shows an answer read from the database; attached: in its thread.
-  void showStored(const app::Run& run, app::AttachedKind attached = app::AttachedKind::kMixed, FiguresOf subject = FiguresOf::kAnswer);
+  void showStored(const app::Run& run, app::AttachedKind attached = app::AttachedKind::kMixed, FiguresOf subject = FiguresOf::kAnswer,
+                  std::optional<EarlierAnswer> earlier = std::nullopt);
   void clear();  // shows nothing
   // The turns before the one that runs; with showStored() and clear(): all of them.
   void setEarlierTurns(std::vector<app::TurnTimeline> turns);

@@ -1,11 +1,13 @@
 // What stands under an answer says why more was kept than was asked for.
-#include "ui/chat_view/metric_chips.h"
+#include "ui/chat_view/answer_figures.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "app/words/format_text.h"
+#include "ui/chat_view/message_geometry.h"
+#include "ui/theme/theme.h"
 
 namespace winnow::ui {
 namespace {
@@ -43,6 +45,32 @@ TEST(MetricChips, SayOfWhatTheShareIs) {
             app::formatShare(0.026) + QStringLiteral(" of the video kept, ") + app::formatShare(0.1) + QStringLiteral(" of everything"));
   metrics.keptOfAll = metrics.keptShare = 0.2;
   EXPECT_EQ(kept(metrics), app::formatShare(0.2) + QStringLiteral(" of the video kept"));
+}
+
+// What has no room leaves from the end of the figures; how the check came out stays.
+TEST(FiguresLine, NamesAFewAndKeepsTheVerdict) {
+  MessageContent content;
+  MessageMetrics& m = content.metrics;
+  m.valid = true;
+  m.method = QStringLiteral("SnapKV · ") + app::formatShare(0.1);
+  m.keptOf = QStringLiteral("the video");
+  m.keptShare = m.keptOfAll = 0.1;
+  m.ttftMs = 387;
+  m.tokensPerS = 43;
+  content.verdict = QStringLiteral("Same words");
+  const QFontMetricsF font(theme().font(TextRole::kCaption));
+  const QString first = app::formatMilliseconds(387), speed = app::formatSpeed(43);
+  const QString dot = QStringLiteral(" · ");
+  const FiguresLine wide = figuresLine(content, font, 10000);
+  EXPECT_EQ(wide.figures, m.method + dot + first + dot + speed);
+  EXPECT_EQ(wide.verdict, content.verdict);
+  const qreal needed = font.horizontalAdvance(wide.figures) + verdictGap() + font.horizontalAdvance(wide.verdict);
+  EXPECT_EQ(figuresLine(content, font, needed - 1).figures, m.method + dot + first);
+  EXPECT_EQ(figuresLine(content, font, 10).figures, m.method);
+  EXPECT_EQ(figuresLine(content, font, 10).verdict, content.verdict);
+  // The method's own share is not what is left of the video: the line says both.
+  m.keptShare = 0.026;
+  EXPECT_TRUE(figuresLine(content, font, 10000).figures.contains(app::formatShare(0.026) + QStringLiteral(" of the video · ")));
 }
 
 }  // namespace

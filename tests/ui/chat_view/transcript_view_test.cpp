@@ -68,25 +68,32 @@ TEST_F(TranscriptViewTest, KeepsOnlyDocumentsNearTheViewport) {
   }
 }
 
-TEST_F(TranscriptViewTest, ButtonsUnderAnAnswerHaveWordsWhereThereIsRoom) {
+// Seven pills and four buttons with words stood under one line of text.
+TEST_F(TranscriptViewTest, UnderAnAnswerStandsOneLine) {
   MessageContent answer = message(1, Speaker::kAssistant, QStringLiteral("Red."));
   answer.checkable = true;
   answer.hasKeptMap = true;
   answer.branchCount = 2;
+  answer.metrics.valid = true;
+  answer.metrics.method = QStringLiteral("SnapKV · 20 %");
+  answer.metrics.tokensPerS = 43;
   m_view.setMessages({answer});
-  const auto wide = [this](Action action) {
-    const QRect rect = m_view.actionRect(1, action);
-    return rect.width() > rect.height() + theme().px(8);
-  };
-  const Action all[] = {Action::kCopy, Action::kRegenerate, Action::kCheck, Action::kKeptMap};
-  for (const Action action : all) EXPECT_TRUE(wide(action)) << static_cast<int>(action);
-  for (std::size_t i = 1; i < std::size(all); ++i)
-    EXPECT_GE(m_view.actionRect(1, all[i]).left(), m_view.actionRect(1, all[i - 1]).right()) << "they stand beside one another";
-  EXPECT_FALSE(wide(Action::kNextBranch));
-  m_view.resize(260, 600);
-  QApplication::processEvents();
-  for (const Action action : all) EXPECT_FALSE(wide(action)) << static_cast<int>(action);
-  EXPECT_FALSE(m_view.actionRect(1, Action::kKeptMap).isEmpty());
+  const Action all[] = {Action::kFigures, Action::kNextBranch, Action::kCopy, Action::kRegenerate, Action::kCheck, Action::kKeptMap};
+  for (const int width : {900, 320}) {
+    m_view.resize(width, 600);
+    QApplication::processEvents();
+    const int top = m_view.actionRect(1, Action::kFigures).top();
+    for (std::size_t i = 1; i < std::size(all); ++i) {
+      const QRect rect = m_view.actionRect(1, all[i]);
+      ASSERT_FALSE(rect.isEmpty()) << i;
+      EXPECT_EQ(rect.top(), top) << i;
+      EXPECT_GE(rect.left(), m_view.actionRect(1, all[i - 1]).right()) << i << ": they stand beside one another";
+    }
+  }
+  QSignalSpy asked(&m_view, &TranscriptView::figuresRequested);
+  QTest::mouseClick(m_view.viewport(), Qt::LeftButton, {}, m_view.actionRect(1, Action::kFigures).center());
+  ASSERT_EQ(asked.count(), 1);
+  EXPECT_EQ(asked.front().front().toLongLong(), 1);
 }
 
 TEST_F(TranscriptViewTest, ReparsesTheTailOnly) {

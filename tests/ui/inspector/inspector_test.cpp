@@ -4,6 +4,8 @@
 #include <QClipboard>
 #include <QLabel>
 #include <QMimeData>
+#include <QPushButton>
+#include <QSignalSpy>
 #include <QSortFilterProxyModel>
 #include <QTableView>
 #include <QtTest/QTest>
@@ -82,6 +84,37 @@ TEST(CacheMonitor, WhatRunsElsewhereIsGatheredUnseen) {
   EXPECT_EQ(monitor.figures().makers.front().spec.method, "self-study");
   ASSERT_TRUE(monitor.figures().ofNew.has_value());
   EXPECT_EQ(monitor.figures().ofNew->spec.method, "vl-cache");
+}
+
+// Figures of an older answer were nowhere to be seen.
+TEST(InspectorPanel, AnEarlierAnswerHasItsNumberAndAWayBack) {
+  CacheMonitor monitor;
+  InspectorPanel panel(monitor);
+  panel.show();
+  app::Run run;
+  run.recipe.spec = recipe("snapkv", 0.1);
+  run.figures.layers = report().layers;
+  const auto back = [&panel]() -> QPushButton* {
+    for (QPushButton* button : panel.findChildren<QPushButton*>()) {
+      if (button->text() == QStringLiteral("Back to the last answer") && !button->isHidden()) return button;
+    }
+    return nullptr;
+  };
+  const auto says = [&panel](const QString& words) {
+    const QList<QLabel*> labels = panel.findChildren<QLabel*>();
+    return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) { return label->text().startsWith(words); });
+  };
+  monitor.showStored(run, app::AttachedKind::kMixed, FiguresOf::kAnswer, EarlierAnswer{7, 2});
+  QTest::qWait(250);
+  EXPECT_TRUE(says(QStringLiteral("Answer 2")));
+  ASSERT_NE(back(), nullptr);
+  QSignalSpy asked(&panel, &InspectorPanel::lastAnswerRequested);
+  back()->click();
+  EXPECT_EQ(asked.count(), 1);
+  monitor.showStored(run);
+  QTest::qWait(250);
+  EXPECT_TRUE(says(QStringLiteral("Last answer")));
+  EXPECT_EQ(back(), nullptr);
 }
 
 TEST(InspectorPanel, RefreshesAtMostTenTimesASecondAndNeverWhileHidden) {

@@ -143,6 +143,22 @@ TEST_F(AnswerCheckTest, UnaskedNothingIsCheckedThatTellsNothingOrDoesNotFit) {
   EXPECT_EQ(lastScore(), nullptr) << "never";
 }
 
+// An answer that nothing vouches for says why.
+TEST_F(AnswerCheckTest, WhatCannotBeCheckedByItselfSaysWhy) {
+  checkUnasked();
+  for (const char name : std::string("abcdefgh")) composer()->addFile(QByteArray("/clips/") + name + ".mp4");
+  ask(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(waitUntil([this] { return !last().verdict.isEmpty(); }));
+  EXPECT_EQ(last().verdict, QStringLiteral("Not checked: longer than the model reads"));
+  EXPECT_EQ(last().verdictKind, ui::Verdict::kNotChecked);
+  EXPECT_TRUE(last().checked.isEmpty());
+  EXPECT_EQ(lastScore(), nullptr);
+  check();  // asked for, it is made
+  ASSERT_TRUE(waitUntil([this] { return !last().checked.isEmpty(); }));
+  EXPECT_EQ(last().verdictKind, ui::Verdict::kDiffers);
+  EXPECT_EQ(last().verdict, QStringLiteral("2 words differ"));
+}
+
 TEST_F(AnswerCheckTest, NotesAreReachedByPointerKeyAndScreenReader) {
   ask(QStringLiteral("What color is the star?"));
   QTest::keyClick(composer()->prompt(), Qt::Key_K, Qt::ControlModifier | Qt::ShiftModifier);

@@ -7,7 +7,7 @@
 #include "app/words/format_text.h"
 #include "tests/support/scripted_comparison.h"
 #include "tests/ui/support/window_fixture.h"
-#include "ui/chat_view/metric_chips.h"
+#include "ui/chat_view/answer_figures.h"
 #include "ui/compare/comparison_view.h"
 #include "ui/composer/preparation_line.h"
 #include "ui/inspector/inspector_panel.h"

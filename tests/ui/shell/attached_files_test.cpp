@@ -187,6 +187,28 @@ TEST_F(AttachedFilesTest, AVideoBesideManyPicturesKeepsItsCard) {
   EXPECT_FALSE(ui::AttachmentGrid(600, attachments).isTile(0)) << "four pictures are few";
 }
 
+// A time in an answer leads to the frame that is nearest to it, where one video is meant.
+TEST_F(AttachedFilesTest, ATimeInAnAnswerLeadsToItsFrame) {
+  m_script = [](const Request& request) {
+    return std::holds_alternative<Turn>(request.body) ? answer_script(request, "It comes at 1:04, not at 9:59.") : default_script(request);
+  };
+  composer()->addFile("/clips/a.mp4");
+  ASSERT_TRUE(opened(1));
+  ask(QStringLiteral("When does the star come?"));
+  EXPECT_EQ(last().timesUpToS, 128.0);
+  Q_EMIT transcript()->linkActivated(last().id, QUrl(QStringLiteral("winnow-time:64")));
+  auto* viewer = m_window->findChild<ui::FrameViewer*>();
+  ASSERT_NE(viewer, nullptr);
+  const std::vector<double>& times = session().chat.branch().front().attachments.front().sampled.actualS;
+  ASSERT_EQ(times.size(), 64u);
+  for (const double time : times) EXPECT_LE(std::abs(times[static_cast<std::size_t>(viewer->index())] - 64.0), std::abs(time - 64.0));
+  delete viewer;
+  composer()->addFile("/clips/b.mp4");
+  ASSERT_TRUE(opened(1));
+  ask(QStringLiteral("And in this one?"));
+  EXPECT_EQ(last().timesUpToS, 0.0) << "of which of the two?";
+}
+
 TEST_F(AttachedFilesTest, TheViewerStepsThroughThePicturesAndPinsTheOneShown) {
   dropped("five", pictures(5));
   ASSERT_TRUE(opened(5));

@@ -4,9 +4,9 @@
 #include <QFileDialog>
 
 #include "app/chats/chat/chat_export.h"
+#include "ui/chat_view/answer_figures.h"
 #include "ui/chat_view/message_note.h"
 #include "ui/chat_view/message_presenter.h"
-#include "ui/chat_view/metric_chips.h"
 #include "ui/inspector/chart_export.h"
 #include "ui/models/conversation_list_model.h"
 #include "ui/theme/file_dialog.h"

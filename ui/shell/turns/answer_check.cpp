@@ -5,6 +5,7 @@
 
 #include "app/ground/process/power_supply.h"
 #include "app/words/display_text.h"
+#include "app/words/format_text.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/composer/composer.h"
 #include "ui/shell/ground/window_services.h"
@@ -135,7 +136,9 @@ void AnswerCheck::askCost() {
   if (answer == nullptr || m_request != 0) return;
   try {
     Plan plan{scoreOf(*answer).turn};
-    plan.turn.recipe = RecipeSpec{.method = "full", .retention = 1.0};
+    plan.turn.recipe = RecipeSpec();
+    plan.turn.recipe.method = "full";
+    plan.turn.recipe.retention = 1.0;
     plan.turn.guard = Guard::kPrefill;
     m_unasked = true;
     m_answer = answer->id;
@@ -149,9 +152,14 @@ void AnswerCheck::checkUnasked(const Planned& full) {
   const app::StoredMessage* answer = unchecked();
   end();
   m_written = 0;
-  if (answer == nullptr || !full.fits_context || !full.fits_memory || full.expected_ms <= 0.0) return;
+  if (answer == nullptr) return;
+  const auto refuse = [&](const QString& reason) { Q_EMIT notChecked(answer->id, reason); };
+  if (!full.fits_context) return refuse(tr("Not checked: longer than the model reads"));
+  if (!full.fits_memory) return refuse(tr("Not checked: needs %1").arg(app::formatBytes(full.peak_bytes)));
+  if (full.expected_ms <= 0.0) return;
   const double wordsMs = static_cast<double>(answer->run.figures.tokens.generated) * full.expected_per_token_ms;
-  if (full.expected_ms + 2.0 * wordsMs > app::UnaskedWork::kMostCheckMs) return;  // through both caches
+  const double bothMs = full.expected_ms + 2.0 * wordsMs;  // through both caches
+  if (bothMs > app::UnaskedWork::kMostCheckMs) return refuse(tr("Not checked: takes about %1").arg(app::formatSeconds(bothMs)));
   m_written = answer->id;
   m_unasked = true;
   post(scoreOf(*answer), *answer);

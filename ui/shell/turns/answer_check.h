@@ -37,6 +37,7 @@ class AnswerCheck : public QObject {
  Q_SIGNALS:
   void stateChanged();
   void problem(const winnow::Error& error, winnow::app::MessageId answer);
+  void notChecked(winnow::app::MessageId answer, const QString& reason);  // by itself: "Not checked: needs 3.1 GB"
 
  private:
   Score scoreOf(const app::StoredMessage& answer) const;  // throws Exception as AnswerRun::turnOf() does

@@ -28,6 +28,8 @@ std::vector<app::TurnTimeline> timelinesOf(const QList<app::StoredMessage>& bran
   return turns;
 }
 
+bool isAnswer(const app::StoredMessage& message) { return message.role == Role::kAssistant; }
+
 void takeFinished(const app::FinishedTurn& turn, app::StoredMessage& answer) {
   answer.text = turn.text;
   answer.thought = turn.thought;
@@ -220,16 +222,21 @@ void AnswerRun::onAboutToShow() {
   showFigures();
 }
 
-void AnswerRun::showFigures() {
-  if (writingHere()) {
+void AnswerRun::showFigures(app::MessageId answer) {
+  QList<app::StoredMessage> branch = m_chat.branch();
+  const auto chosen = std::ranges::find(branch, answer, &app::StoredMessage::id);
+  const bool earlier = chosen != branch.end() && std::any_of(chosen + 1, branch.end(), isAnswer);
+  if (!earlier && writingHere()) {
     m_monitor.setEarlierTurns(timelinesOf(writing()->thread));
     m_monitor.showRunning();
     return;
   }
+  if (earlier) branch.erase(chosen + 1, branch.end());
   m_monitor.clear();
-  const QList<app::StoredMessage> branch = m_chat.branch();
   const auto last = std::find_if(branch.rbegin(), branch.rend(), [](const app::StoredMessage& m) { return m.hasRun; });
-  if (last != branch.rend()) m_monitor.showStored(last->run, attachedIn(branch));
+  std::optional<EarlierAnswer> which;
+  if (earlier) which = {answer, static_cast<int>(std::ranges::count_if(branch, isAnswer))};
+  if (last != branch.rend()) m_monitor.showStored(last->run, attachedIn(branch), FiguresOf::kAnswer, which);
   m_monitor.setEarlierTurns(timelinesOf(branch));
 }
 

@@ -41,8 +41,8 @@ class AnswerRun : public QObject {
   AnswerRun(Services services, Chats chats, QObject* parent = nullptr);
 
   CacheMonitor& monitor() { return m_monitor; }
-  // Shows the figures of the chat on screen: of the answer being written, else of its last one.
-  void showFigures();
+  // Shows figures of the chat on screen: of that answer; 0: of the one being written, else of the last.
+  void showFigures(app::MessageId answer = 0);
 
   // The turn that sending this now would ask for. Throws Exception as buildTurn does.
   Turn turnIfSent(const app::Draft& draft) const;

@@ -10,10 +10,13 @@
 #include <QMessageBox>
 #include <QPushButton>
 #include <QUrl>
+#include <algorithm>
+#include <cmath>
 
 #include "app/words/attached_words.h"
 #include "app/words/display_text.h"
 #include "app/words/error_text.h"
+#include "ui/chat_view/time_links.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/composer/document_viewer.h"
 #include "ui/composer/frame_pins.h"
@@ -93,13 +96,24 @@ TranscriptController::TranscriptController(const WindowServices& services, ChatS
     if (!m_session.answers.busy()) m_session.chat.switchBranch(message, step);
   });
   connect(&m_view, &TranscriptView::findFileRequested, this, &TranscriptController::findFile);
-  connect(&m_view, &TranscriptView::attachmentActivated, this, &TranscriptController::openAttachment);
-  connect(&m_view, &TranscriptView::linkActivated, this, [this](const QUrl& url) { askToOpenLink(m_view.window(), url); });
+  connect(&m_view, &TranscriptView::attachmentActivated, this, [this](qint64 message, int index) { openAttachment(message, index); });
+  connect(&m_view, &TranscriptView::linkActivated, this, [this](qint64 message, const QUrl& url) {
+    const std::optional<double> seconds = timeOf(url);
+    if (!seconds) return askToOpenLink(m_view.window(), url);
+    const std::optional<VideoInThread> video = onlyVideo(m_session.chat.loaded().messages, message);
+    if (video) openAttachment(video->message, video->attachment, *seconds);
+  });
   if (services.store.isOpen()) showChat();
 }
 
 MessageContent TranscriptController::contentOf(const app::StoredMessage& message) const {
-  return m_presenter.contentOf(message, {m_session.chat.loaded(), m_session.answers.phase(), m_comparison.question()});
+  return m_presenter.contentOf(
+      message, {m_session.chat.loaded(), m_session.answers.phase(), m_comparison.question(), m_unchecked.value(message.id)});
+}
+
+void TranscriptController::noteUnchecked(app::MessageId answer, const QString& reason) {
+  m_unchecked[answer] = reason;
+  m_session.chat.tellChanged(answer);
 }
 
 void TranscriptController::showChat() {
@@ -121,7 +135,7 @@ void TranscriptController::saveView() {
   m_session.chat.saveView(anchor.message, anchor.offset);
 }
 
-void TranscriptController::openAttachment(qint64 message, int index) {
+void TranscriptController::openAttachment(qint64 message, int index, double atS) {
   const app::StoredMessage* stored = m_session.chat.message(message);
   if (stored == nullptr || index < 0 || index >= stored->attachments.size()) return;
   const app::Attachment& attachment = stored->attachments[index];
@@ -142,7 +156,9 @@ void TranscriptController::openAttachment(qint64 message, int index) {
   }
   std::vector<double> times = attachment.sampled.actualS;
   if (attachment.kind == MediaKind::kVideo && times.empty()) times = app::plannedTimes(attachment);
-  auto* viewer = new FrameViewer(m_preview, attachment.path, attachment.kind, times, 0, m_view.window());
+  const auto nearer = [atS](double a, double b) { return std::abs(a - atS) < std::abs(b - atS); };
+  const auto first = static_cast<int>(std::ranges::min_element(times, nearer) - times.begin());
+  auto* viewer = new FrameViewer(m_preview, attachment.path, attachment.kind, times, times.empty() ? 0 : first, m_view.window());
   viewer->compareWith(attachment);
   auto* pins = new FramePins(viewer);
   if (attachment.kind == MediaKind::kVideo) pins->setFrames(std::move(times), attachment.durationS);

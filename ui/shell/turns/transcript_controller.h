@@ -3,6 +3,7 @@
 // Used by chat_page.h. The place that was scrolled to is saved with the chat a moment after the last scrolling. UI thread only.
 #pragma once
 
+#include <QHash>
 #include <QObject>
 #include <QTimer>
 #include <functional>
@@ -31,6 +32,7 @@ class TranscriptController : public QObject {
                        QObject* parent = nullptr);
 
   void saveView();
+  void noteUnchecked(app::MessageId answer, const QString& reason);  // until the program ends
   // The user shows where the file is that the error misses; then it is done again.
   void find(const Error& error, std::function<void()> then);
 
@@ -41,7 +43,7 @@ class TranscriptController : public QObject {
   void showChat();
   void findFile(qint64 answer);
   void moveMedia(const QByteArray& from, const QByteArray& to);
-  void openAttachment(qint64 message, int index);
+  void openAttachment(qint64 message, int index, double atS = 0);
   MessageContent contentOf(const app::StoredMessage& message) const;
 
   app::ChatStore& m_store;
@@ -50,6 +52,7 @@ class TranscriptController : public QObject {
   const ComparisonController& m_comparison;
   TranscriptView& m_view;
   MessagePresenter m_presenter;
+  QHash<app::MessageId, QString> m_unchecked;  // why
   QTimer m_timer;
   std::optional<ConversationId> m_shown;  // whose place is scrolled to
   bool m_restoring = false;

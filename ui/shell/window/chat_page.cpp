@@ -149,11 +149,13 @@ void ChatPage::connectViews() {
   connect(m_find, &FindBar::stepRequested, m_transcript, &TranscriptView::stepFound);
   connect(m_find, &FindBar::closed, m_composer, [this] { m_composer->setFocus(); });
   connect(m_transcript, &TranscriptView::foundChanged, m_find, &FindBar::showCount);
+  connect(m_transcript, &TranscriptView::figuresRequested, this, &ChatPage::figuresRequested);
   connect(m_chooser, &ComparisonChooser::changed, this, &ChatPage::arrangeViews);
   connect(m_faults, &NoticeBar::changed, this, &ChatPage::arrangeViews);
   connect(&m_session.answers, &AnswerRun::stateChanged, this, &ChatPage::updateState);
   connect(&m_session.chat, &OpenChat::created, this, &ChatPage::updateState);
   connect(m_check, &AnswerCheck::stateChanged, this, &ChatPage::updateState);
+  connect(m_check, &AnswerCheck::notChecked, m_transcriptController, &TranscriptController::noteUnchecked);
   connect(m_check, &AnswerCheck::problem, this,
           [this](const Error& error, app::MessageId answer) { tellProblem(error, [this, answer] { m_check->check(answer); }); });
   connect(m_comparison, &ComparisonController::stateChanged, this, &ChatPage::updateState);
@@ -413,7 +415,10 @@ void ChatPage::stopOrLeave() {
   }
 }
 
-void ChatPage::showKeptMap() { showsComparison() ? m_keptMaps->openComparison(m_comparisonView->model()) : m_keptMaps->openNewest(); }
+void ChatPage::showKeptMap(qint64 answer) {
+  if (answer != 0) return m_keptMaps->open(answer);
+  showsComparison() ? m_keptMaps->openComparison(m_comparisonView->model()) : m_keptMaps->openNewest();
+}
 
 void ChatPage::findInChat() {
   if (m_session.chat.branch().isEmpty()) return;

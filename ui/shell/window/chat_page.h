@@ -82,12 +82,12 @@ class ChatPage : public QWidget {
   void stepRetention(int percent);
   enum class Dialog : int { kMethod = 1, kRecipe = 2, kChatSettings = 3 };
   void openDialog(Dialog dialog);
-  void compareOrLeave();   // methods are chosen, or no longer
-  void checkLastAnswer();  // against the full cache
-  void stopOrLeave();      // what runs is stopped, else what was opened is left
-  void showKeptMap();      // of what is on screen: the comparison, or the newest answer of the chat
-  void findInChat();       // words, in what is said; Esc leaves
-  void arrange();          // for the height of the window
+  void compareOrLeave();                // methods are chosen, or no longer
+  void checkLastAnswer();               // against the full cache
+  void stopOrLeave();                   // what runs is stopped, else what was opened is left
+  void showKeptMap(qint64 answer = 0);  // 0: of what is on screen, the comparison, or the newest answer of the chat
+  void findInChat();                    // words, in what is said; Esc leaves
+  void arrange();                       // for the height of the window
   void saveNow();
   void endNow();  // watches no more, and saves: the window closes
 
@@ -95,6 +95,7 @@ class ChatPage : public QWidget {
   void stateChanged();  // what can be done
   void wanted();        // something is to be done on it, and it is hidden
   void chooseModelRequested();
+  void figuresRequested(qint64 answer);  // in the panel
 
  private:
   void build(const WindowServices& services, const QList<app::Sample>& samples, const Parts& parts);

@@ -181,6 +181,12 @@ void MainWindow::buildPanel() {
   addDockWidget(Qt::RightDockWidgetArea, m_dock);
   connect(m_dock, &QDockWidget::visibilityChanged, this, &MainWindow::updatePanels);
   connect(m_inspector, &InspectorPanel::keptMapRequested, m_page, &ChatPage::showKeptMap);
+  connect(m_inspector, &InspectorPanel::lastAnswerRequested, this, [this] { m_session->answers.showFigures(); });
+  connect(m_page, &ChatPage::figuresRequested, this, [this](qint64 answer) {
+    m_session->answers.showFigures(answer);
+    m_inspector->tabs()->setCurrentIndex(0);
+    setPanelVisible(true);
+  });
 }
 
 void MainWindow::buildStatus() {
