@@ -68,11 +68,10 @@ ColumnHeader::ColumnHeader(QWidget* parent) : QFrame(parent) {
   top->addWidget(m_alone);
   layout->addLayout(top);
   m_stage = caption();
-  m_memory = caption();
-  m_speed = caption();
+  m_figures = caption();
   m_agreement = caption();
   m_remark = caption();
-  for (QLabel* label : {m_stage, m_memory, m_speed, m_agreement, m_remark}) layout->addWidget(label);
+  for (QLabel* label : {m_stage, m_figures, m_agreement, m_remark}) layout->addWidget(label);
   layout->addStretch(1);
   connect(m_alone, &QToolButton::clicked, this, &ColumnHeader::aloneRequested);
   setAlone(false);
@@ -88,26 +87,28 @@ int ColumnHeader::heightForWidth(int width) const { return layout()->totalHeight
 
 QString ColumnHeader::text() const {
   QStringList lines;
-  for (const QLabel* label : {m_title, m_stage, m_memory, m_speed, m_agreement, m_remark}) {
+  for (const QLabel* label : {m_title, m_stage, m_figures, m_agreement, m_remark}) {
     if (!label->text().isEmpty()) lines << label->text();
   }
+  lines << m_details;
   return lines.join(QLatin1Char('\n'));
 }
 
-void ColumnHeader::showAgreement(const app::Run& run) {
+void ColumnHeader::showAgreement(const QString& text, const app::Run& run) {
   QString same;
-  QStringList help{tr("Agreement: the share of tokens at which the full cache picks the same one.")};
+  m_details.clear();
   if (const std::optional<Agreement>& agreement = run.agreement) {
-    same = agreementText(*agreement, run.figures.tokens.unread);
-    help << divergenceText(*agreement) + QLatin1Char('.');
-    if (agreement->first_diverging_word)
-      same += QStringLiteral(" · ") + tr("first different word: %1").arg(*agreement->first_diverging_word + 1);
+    same = verdictText(*agreement, agreementMarks(text, *agreement).size());
+    m_details << agreementText(*agreement, run.figures.tokens.unread) + QLatin1Char('.')
+              << tr("Agreement: the share of tokens at which the full cache picks the same one.")
+              << divergenceText(*agreement) + QLatin1Char('.');
+    if (agreement->first_diverging_word) m_details << tr("First different word: %1.").arg(*agreement->first_diverging_word + 1);
   }
-  if (const std::optional<SelectionFigures>& selection = run.selection; selection && selection->hit_rate)
-    same += QStringLiteral(" · ") + tr("kept %1 of what mattered").arg(app::formatShare(*selection->hit_rate));
-  help << tr("What mattered: the tokens that the full cache’s first answer token attends to most.");
+  if (const std::optional<SelectionFigures>& selection = run.selection; selection && selection->hit_rate) {
+    m_details << tr("Kept %1 of what mattered.").arg(app::formatShare(*selection->hit_rate))
+              << tr("What mattered: the tokens that the full cache’s first answer token attends to most.");
+  }
   m_agreement->setText(same);
-  m_agreement->setToolTip(help.join(QLatin1Char('\n')));
 }
 
 void ColumnHeader::describe(const ComparisonModel& model, int column) {
@@ -149,24 +150,28 @@ void ColumnHeader::describe(const ComparisonModel& model, int column) {
   }
   m_stage->setText(stage);
 
-  QString memory;
-  if (progress.hasReport)
-    memory = tr("Cache %1 · %2 kept").arg(app::formatBytes(progress.held.prompt), app::formatShare(progress.keptShare));
-  m_memory->setText(memory);
-
-  QStringList speed;
-  if (answer.hasFigures) speed << tr("%1 to first word").arg(app::formatMilliseconds(figures.timings_ms.ttft));
-  if (progress.tokensPerS > 0) speed << tr("%1 tok/s").arg(speedText(progress.tokensPerS));
-  m_speed->setText(speed.join(QStringLiteral(" · ")));
-
-  showAgreement(answer.run);
+  showAgreement(answer.text, answer.run);
+  if (model.reference() == column && model.columns() > 1) {
+    m_agreement->clear();
+    m_details << tr("The other answers are compared with this one.");
+  }
+  QStringList line;
+  if (progress.hasReport) {
+    line << app::formatBytes(progress.held.prompt);
+    m_details << tr("Cache %1 · %2 kept").arg(app::formatBytes(progress.held.prompt), app::formatShare(progress.keptShare));
+  }
+  if (answer.hasFigures) {
+    line << app::formatMilliseconds(figures.timings_ms.ttft);
+    m_details << tr("%1 to first word").arg(line.last());
+  }
+  if (progress.tokensPerS > 0) line << tr("%1 tok/s").arg(speedText(progress.tokensPerS));
+  m_figures->setText(line.join(QStringLiteral(" · ")));
+  if (!answer.sharesPrefill) m_details << tr("Read separately: %1.").arg(model.whenItCompresses(column));
 
   QStringList remarks;
   if (answer.run.stopReason == StopReason::kLength)
     remarks << tr("Stopped at the limit of %Ln token(s).", nullptr, static_cast<int>(figures.tokens.generated));
-  if (!answer.sharesPrefill) remarks << tr("Read separately: %1.").arg(model.whenItCompresses(column));
   if (const QString notes = notesText(figures.notes, answer.run.recipe.spec.min_event_tokens); !notes.isEmpty()) remarks << notes;
-  if (model.reference() == column && model.columns() > 1) remarks << tr("The other answers are compared with this one.");
   if (answer.usedAs != 0) remarks << tr("This answer is in the chat.");
   m_remark->setText(remarks.join(QLatin1Char(' ')));
   setAccessibleName(tr("Column %1: %2").arg(column + 1).arg(text()));
@@ -180,10 +185,10 @@ void ColumnHeader::setCompact(bool compact) {
 }
 
 void ColumnHeader::arrange() {
-  QLabel* only = m_stage->text().isEmpty() ? m_memory : m_stage;
-  for (QLabel* label : {m_stage, m_memory, m_speed, m_agreement, m_remark})
+  QLabel* only = m_stage->text().isEmpty() ? m_figures : m_stage;
+  for (QLabel* label : {m_stage, m_figures, m_agreement, m_remark})
     label->setVisible(!label->text().isEmpty() && (!m_compact || label == only));
-  setToolTip(m_compact ? text().toHtmlEscaped().replace(QLatin1Char('\n'), QLatin1String("<br>")) : QString());
+  setToolTip(text().toHtmlEscaped().replace(QLatin1Char('\n'), QLatin1String("<br>")));
   updateGeometry();
 }
 

@@ -23,8 +23,8 @@ class ColumnHeader : public QFrame {
 
   void describe(const ComparisonModel& model, int column);
   void setAlone(bool alone);      // the column is the only one on screen
-  void setCompact(bool compact);  // one line under the title; the rest is in the tooltip
-  QString text() const;           // everything that the header says, line by line
+  void setCompact(bool compact);  // one line under the title
+  QString text() const;           // everything that the header and its tool tip say, line by line
   QToolButton* aloneButton() const { return m_alone; }
   bool hasHeightForWidth() const override { return true; }
   int heightForWidth(int width) const override;
@@ -42,15 +42,15 @@ class ColumnHeader : public QFrame {
 
  private:
   void arrange();
-  void showAgreement(const app::Run& run);
+  void showAgreement(const QString& text, const app::Run& run);
 
   bool m_compact = false;
   QLabel* m_title = nullptr;
   QLabel* m_stage = nullptr;
-  QLabel* m_memory = nullptr;
-  QLabel* m_speed = nullptr;
+  QLabel* m_figures = nullptr;
   QLabel* m_agreement = nullptr;
   QLabel* m_remark = nullptr;  // what is out of the ordinary
+  QStringList m_details;       // for the tool tip
   QToolButton* m_alone = nullptr;
 };
 

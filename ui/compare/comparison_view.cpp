@@ -21,6 +21,7 @@
 #include "engine/metrics/kept_figures.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/compare/column_view.h"
+#include "ui/compare/comparison_verdict.h"
 #include "ui/theme/dialog_page.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
@@ -31,6 +32,7 @@ namespace {
 constexpr int kColumnUnits = 210;  // narrower than this an answer cannot be read
 constexpr int kAnswerUnits = 60;   // lower than this, too
 constexpr int kLowUnits = 380;
+constexpr int kVerdictUnits = 460;  // lower than this the verdict has no line of its own
 }  // namespace
 
 ComparisonView::ComparisonView(QWidget* parent) : QWidget(parent) {
@@ -79,6 +81,14 @@ ComparisonView::ComparisonView(QWidget* parent) : QWidget(parent) {
   setTextRole(m_shared, TextRole::kCaption);
   setMuted(m_shared);
   layout->addWidget(m_shared);
+  m_verdict = new QLabel;
+  m_verdict->setWordWrap(true);
+  m_verdict->setTextFormat(Qt::PlainText);
+  m_verdict->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  m_verdict->setAccessibleName(tr("What came out"));
+  m_verdict->setContentsMargins(theme().px(6), theme().px(2), 0, theme().px(4));
+  setTextRole(m_verdict, TextRole::kHeading);
+  layout->addWidget(m_verdict);
   m_progress = new QProgressBar;
   m_progress->setTextVisible(false);
   m_progress->setAccessibleName(tr("Progress of the shared reading"));
@@ -194,6 +204,7 @@ void ComparisonView::showAlone(int column) {
 }
 
 QString ComparisonView::sharedText() const { return m_shared->text(); }
+QString ComparisonView::verdictText() const { return m_verdict->text(); }
 QString ComparisonView::failureText() const { return m_failure->isHidden() ? QString() : m_failure->text(); }
 
 QString ComparisonView::table() const {
@@ -251,9 +262,13 @@ void ComparisonView::describe() {
     if (totals.stopped) shared << tr("stopped");
   }
   m_shared->setText(shared.join(QStringLiteral(" · ")));
-  m_shared->setVisible(!shared.isEmpty() && (!low() || model.running()));
+  m_shared->setVisible(!shared.isEmpty() && model.running());
   m_question->setVisible(!low());
-  m_title->setToolTip(low() ? m_shared->text().toHtmlEscaped() : QString());
+  m_title->setToolTip(model.running() ? QString() : m_shared->text().toHtmlEscaped());
+  m_verdict->setText(comparisonVerdict(model));
+  const bool instead = height() < theme().px(kVerdictUnits);  // of the title
+  if (instead && !m_verdict->text().isEmpty()) m_title->setText(m_verdict->text());
+  m_verdict->setVisible(!instead && !m_verdict->text().isEmpty());
   m_progress->setVisible(model.running() && !model.phase().isEmpty());
   if (model.phaseShare() >= 0) {
     m_progress->setRange(0, 1000);

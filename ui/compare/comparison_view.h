@@ -34,7 +34,8 @@ class ComparisonView : public QWidget {
   const std::vector<ColumnView*>& columns() const { return m_columns; }
   int alone() const { return m_alone; }  // the only column on screen; -1: all are
   void showAlone(int column);            // the same again, or -1: all
-  QString sharedText() const;            // what the bar says of what the columns share
+  QString sharedText() const;            // what the bar says of what the columns share, once they have ended in its tool tip
+  QString verdictText() const;           // empty while it is not known
   QString failureText() const;
   // The figures and answers as lines of tab-separated values, with a line of titles.
   QString table() const;
@@ -72,6 +73,7 @@ class ComparisonView : public QWidget {
   QLabel* m_title = nullptr;
   QLabel* m_question = nullptr;
   QLabel* m_shared = nullptr;
+  QLabel* m_verdict = nullptr;
   QLabel* m_failure = nullptr;
   QPushButton* m_find = nullptr;
   QProgressBar* m_progress = nullptr;

@@ -8,6 +8,7 @@
 #include <QSpinBox>
 #include <QToolButton>
 #include <algorithm>
+#include <utility>
 
 #include "app/words/format_text.h"
 #include "tests/support/scripted_comparison.h"
@@ -15,6 +16,7 @@
 #include "ui/chat_view/message_note.h"
 #include "ui/compare/column_view.h"
 #include "ui/compare/comparison_setup.h"
+#include "ui/compare/comparison_verdict.h"
 #include "ui/compare/comparison_view.h"
 #include "ui/composer/attachment_tray.h"
 #include "ui/composer/frame_pins.h"
@@ -130,9 +132,9 @@ TEST_F(ComparisonWindowTest, ThreeMethodsFromOnePrefillSideBySideAndBackAfterARe
   EXPECT_TRUE(header(1).contains(app::formatShare(kept_share(figures)))) << header(1).toStdString();
   EXPECT_TRUE(header(1).contains(app::formatMilliseconds(figures.timings_ms.ttft)));
   EXPECT_TRUE(header(1).contains(QStringLiteral("50 tok/s")));
-  EXPECT_TRUE(header(1).contains(QStringLiteral("first different word: 11")));
+  EXPECT_TRUE(header(1).contains(QStringLiteral("First different word: 11")));
   EXPECT_TRUE(header(0).contains(QStringLiteral("100")));
-  EXPECT_TRUE(header(1).contains(QStringLiteral("kept 88"))) << header(1).toStdString();
+  EXPECT_TRUE(header(1).contains(QStringLiteral("Kept 88"))) << header(1).toStdString();
   EXPECT_FALSE(header(0).contains(QStringLiteral("hits"))) << "the full cache is not compared with itself";
   EXPECT_TRUE(view()->sharedText().contains(QStringLiteral("1 prefill "))) << view()->sharedText().toStdString();
   EXPECT_TRUE(view()->sharedText().contains(app::formatBytes(model().comparison().totals.shared_prefix_bytes)));
@@ -149,6 +151,9 @@ TEST_F(ComparisonWindowTest, ThreeMethodsFromOnePrefillSideBySideAndBackAfterARe
   std::vector<QString> headers;
   for (int i = 0; i < 3; ++i) headers.push_back(header(i));
   const QString shared = view()->sharedText();
+  const QString verdict = view()->verdictText();
+  EXPECT_EQ(verdict, model().label(1) + QStringLiteral(" and ") + model().label(2) + QStringLiteral(" differ from ") + model().label(0) +
+                         QStringLiteral("."));
   close();
   open();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 1; }));
@@ -164,6 +169,41 @@ TEST_F(ComparisonWindowTest, ThreeMethodsFromOnePrefillSideBySideAndBackAfterARe
   }
   EXPECT_EQ(markedWords(1), "*corner|of|it.|");
   EXPECT_EQ(view()->sharedText(), shared);
+  EXPECT_EQ(view()->verdictText(), verdict);
+}
+
+// What came out is said before the figures are: who says the same, and what it takes.
+TEST(ComparisonVerdict, NamesThoseThatSayTheSameAndTheLeastMemory) {
+  ui::ComparisonModel model(list_methods());
+  const auto verdict = [&model](std::initializer_list<std::pair<const char*, std::int64_t>> others) {
+    app::Comparison saved;
+    const auto add = [&saved](const char* method, double share, const QString& text, std::int64_t bytes) {
+      app::ComparedAnswer answer;
+      answer.state = app::ColumnState::kAnswered;
+      answer.hasFigures = true;
+      answer.text = text;
+      answer.run.recipe.spec.method = method;
+      answer.run.recipe.spec.retention = share;
+      answer.run.figures.kv_bytes.after_event = answer.run.figures.kv_bytes.end = bytes;
+      saved.columns.push_back(answer);
+    };
+    add("full", 1.0, QStringLiteral("A red  star."), 1000);
+    double share = 0.1;
+    for (const auto& [text, bytes] : others) add("snapkv", std::exchange(share, share + 0.1), QString::fromUtf8(text), bytes);
+    model.show(saved);
+    return ui::comparisonVerdict(model);
+  };
+  const QString full = QStringLiteral("Full cache");
+  EXPECT_TRUE(verdict({}).isEmpty());
+  const QString both = verdict({{"A red star.", 110}});
+  EXPECT_EQ(both, QStringLiteral("Both say the same; %1 with %2 of the memory.").arg(model.label(1), app::formatShare(0.11)));
+  const QString all = verdict({{"A red star.", 300}, {"A red star.", 110}});
+  EXPECT_EQ(all, QStringLiteral("All 3 say the same; %1 with %2 of the memory.").arg(model.label(2), app::formatShare(0.11)));
+  const QString one = verdict({{"A blue star.", 50}, {"A red star.", 300}});
+  EXPECT_EQ(one, QStringLiteral("%1 says the same as %2; %1 with %3 of the memory; %4 differs.")
+                     .arg(model.label(2), model.label(0), app::formatShare(0.3), model.label(1)));
+  EXPECT_EQ(verdict({{"No.", 50}}), QStringLiteral("%1 differs from %2.").arg(model.label(1), model.label(0)));
+  EXPECT_EQ(verdict({{"A red star.", 990}}), QStringLiteral("Both say the same.")) << "it saves nothing worth a word";
 }
 
 TEST_F(ComparisonWindowTest, AUsedAnswerBecomesTheChatsAndTheNextQuestionGoesOnFromIt) {
