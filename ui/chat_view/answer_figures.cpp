@@ -31,11 +31,11 @@ bool isWhole(const MessageMetrics& m) { return m.keptShare >= kEverything; }
 // "2.6 % of the video".
 QString shareText(const MessageMetrics& m) { return FigureWords::tr("%1 of %2").arg(app::formatShare(m.keptShare), m.keptOf); }
 
-// The share that the method's name has is what was kept, and nothing else is to be said of it.
+// The share in the method's name is what was kept of the attachments, and nothing else is to be said of it.
 bool saysItsShare(const MessageMetrics& m) {
   const QString share = app::formatShare(m.keptShare);
   if (isWhole(m)) return !m.nothingToJudge && m.shortTextTokens == 0;
-  return m.method.endsWith(share) && (m.keptOf.isEmpty() || app::formatShare(m.keptOfAll) == share);
+  return m.method.endsWith(share);
 }
 
 }  // namespace

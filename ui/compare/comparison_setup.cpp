@@ -22,6 +22,7 @@
 #include "ui/theme/dialog_page.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/rooms.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -218,13 +219,13 @@ void ComparisonSetup::pick(MethodControl* control) {
   // The row may be gone when the dialog ends: connections end with it.
   connect(picker, &MethodPicker::chosen, control, [this, control](const app::NamedRecipe& recipe) { setRecipe(control, recipe); });
   connect(picker, &MethodPicker::changeRequested, control, [this, control](const app::NamedRecipe& recipe) { change(control, recipe); });
-  picker->open();
+  enterRoom(picker);
 }
 
 void ComparisonSetup::change(MethodControl* control, const app::NamedRecipe& start) {
   auto* editor = new RecipeEditor(m_methods, m_settings, start, m_model.value_or(ModelTraits()), window());
   connect(editor, &RecipeEditor::applied, control, [this, control](const app::NamedRecipe& recipe) { setRecipe(control, recipe); });
-  editor->open();
+  enterRoom(editor);
 }
 
 void ComparisonSetup::changed() {

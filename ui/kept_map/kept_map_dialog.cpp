@@ -64,15 +64,7 @@ KeptMapDialog::KeptMapDialog(MediaPreview& preview, const QString& subject, QWid
   setSpacing(layout, 8);
 
   auto* top = new QHBoxLayout;
-  auto* titles = new QVBoxLayout;
-  setSpacing(titles, 0);
-  auto* title = new QLabel(subject);
-  title->setTextFormat(Qt::PlainText);
-  title->setWordWrap(true);
-  setTextRole(title, TextRole::kHeading);
-  titles->addWidget(title);
-  titles->addWidget(caption(tr("What each layer kept of the prompt, just before the answer.")));
-  top->addLayout(titles, 1);
+  top->addWidget(caption(tr("What each layer kept of the prompt, just before the answer.")), 1, Qt::AlignVCenter);
   top->addWidget(buildExport(), 0, Qt::AlignTop);
   layout->addLayout(top);
   m_choice = new QComboBox;

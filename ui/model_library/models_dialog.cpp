@@ -25,6 +25,7 @@ ModelsDialog::ModelsDialog(const Sources& sources, const QString& loaded, QWidge
   m_here = new HerePage(m_sources.shelf, loaded);
   m_get = new GetPage(m_sources.shelf, m_sources.queue, m_sources.hub);
   m_tabs = new QTabWidget;
+  m_tabs->setDocumentMode(true);
   for (QWidget* page : {static_cast<QWidget*>(m_here), static_cast<QWidget*>(m_get)}) {
     QScrollArea* scroll = scrolling(page);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);

@@ -44,8 +44,9 @@ bool PressKeys::filterKey(QWidget& focused, QKeyEvent& key) {
     sendInstead(focused, key, Qt::Key_Space);
     return true;
   }
-  if (button != nullptr && key.type() == QEvent::KeyPress && isStep(key.key()) && arrowsStep(focused.window())) {
-    QApplication::sendEvent(focused.window(), &key);  // past its parents, some of which scroll by them
+  const bool steps = button != nullptr && key.type() == QEvent::KeyPress && isStep(key.key());
+  if (QWidget* page = steps ? steppedBy(&focused) : nullptr; page != nullptr) {
+    QApplication::sendEvent(page, &key);  // past its parents, some of which scroll by them
     return true;
   }
   auto* view = qobject_cast<QAbstractItemView*>(&focused);

@@ -288,9 +288,14 @@ void setFocusFrame(QFrame* view) {
   view->setFrameShape(QFrame::StyledPanel);
 }
 
-void setArrowsStep(QWidget* window) { window->setProperty(kArrowsStepProperty, true); }
+void setArrowsStep(QWidget* page) { page->setProperty(kArrowsStepProperty, true); }
 
-bool arrowsStep(const QWidget* window) { return window->property(kArrowsStepProperty).toBool(); }
+QWidget* steppedBy(QWidget* button) {
+  for (QWidget* page = button; page != nullptr; page = page->parentWidget()) {
+    if (page->property(kArrowsStepProperty).toBool()) return page;
+  }
+  return nullptr;
+}
 
 void setPrimary(QWidget* button) { button->setProperty(kPrimaryProperty, true); }
 

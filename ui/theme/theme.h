@@ -102,9 +102,9 @@ void setSpacing(QLayout* layout, int units);
 void addGap(QBoxLayout* layout, int units);
 // A view that the keyboard stops at: its frame is seen while it has the focus.
 void setFocusFrame(QFrame* view);
-// A window that steps through something by the arrow keys, whichever of its buttons has the keyboard.
-void setArrowsStep(QWidget* window);
-bool arrowsStep(const QWidget* window);
+// A page that steps through something by the arrow keys, whichever of its buttons has the keyboard.
+void setArrowsStep(QWidget* page);
+QWidget* steppedBy(QWidget* button);  // that page; null: arrows are the button's own
 // A button that is the one thing to do here.
 void setPrimary(QWidget* button);
 

@@ -17,7 +17,7 @@ inline std::string stopName(const QWidget* widget) {
          (parent != nullptr ? parent->metaObject()->className() : "nothing");
 }
 
-// Goes on from what has the focus until it has it again.
+// Goes on from what has the focus until it has it again, with what stands beside a page of the window.
 inline void walkByTab(QWidget* window, const std::function<void(QWidget*)>& visit) {
   QWidget* const first = window->focusWidget();
   ASSERT_NE(first, nullptr);
@@ -28,7 +28,7 @@ inline void walkByTab(QWidget* window, const std::function<void(QWidget*)>& visi
     at->setFocus(Qt::TabFocusReason);  // the offscreen platform gives it to nobody when a menu closes
     QTest::keyClick(at, Qt::Key_Tab);
     QApplication::processEvents();
-    QWidget* const next = window->focusWidget();
+    QWidget* const next = window->window()->focusWidget();
     ASSERT_NE(next, nullptr) << "behind " << stopName(at);
     if (next == at) break;  // the only one
     at = next;

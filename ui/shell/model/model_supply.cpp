@@ -13,6 +13,7 @@
 #include "ui/shell/ground/notice_bar.h"
 #include "ui/shell/model/model_fetch.h"
 #include "ui/shell/model/model_menu.h"
+#include "ui/theme/rooms.h"
 
 namespace winnow::ui {
 
@@ -91,7 +92,7 @@ void ModelSupply::openPage() {
     m_model.load(path, name);
     Q_EMIT opened();
   });
-  page->open();
+  enterRoom(page);
 }
 
 QStringList ModelSupply::status() const {

@@ -17,6 +17,7 @@
 #include "ui/shell/chat/thread_media.h"
 #include "ui/shell/ground/window_services.h"
 #include "ui/shell/turns/chat_session.h"
+#include "ui/theme/rooms.h"
 
 namespace winnow::ui {
 namespace {
@@ -126,14 +127,13 @@ void KeptMapPages::show(const QString& subject) {
   if (m_page) m_page->close();
   m_loading = 0;
   m_page = new KeptMapDialog(m_preview, subject, m_owner->window());
-  m_page->show();
+  enterRoom(m_page, RoomWidth::kWhole);
 }
 
 void KeptMapPages::openComparison(ComparisonModel* model) {
   if (model == nullptr || model->columns() == 0) return;
   if (m_page && m_comparison == model) {
-    m_page->raise();
-    m_page->activateWindow();
+    enterRoom(m_page, RoomWidth::kWhole);
     return;
   }
   if (m_comparison) m_comparison->disconnect(this);
@@ -204,8 +204,7 @@ void KeptMapPages::open(app::MessageId answer) {
   const app::StoredMessage* message = m_session.chat.message(answer);
   if (message == nullptr || message->role != Role::kAssistant) return;
   if (m_page && !m_comparison && m_answer == answer) {
-    m_page->raise();
-    m_page->activateWindow();
+    enterRoom(m_page, RoomWidth::kWhole);
     return;
   }
   m_comparison = nullptr;

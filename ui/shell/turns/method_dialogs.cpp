@@ -7,6 +7,7 @@
 #include "ui/recipes/recipe_editor.h"
 #include "ui/shell/ground/window_services.h"
 #include "ui/shell/turns/chat_session.h"
+#include "ui/theme/rooms.h"
 
 namespace winnow::ui {
 
@@ -41,7 +42,7 @@ void MethodDialogs::pick() {
   auto* picker = new MethodPicker(m_methods, m_settings, m_session.chat.options().recipe, m_session.model.traits(), m_composer.window());
   connect(picker, &MethodPicker::chosen, this, &MethodDialogs::use);
   connect(picker, &MethodPicker::changeRequested, this, &MethodDialogs::edit);
-  picker->open();
+  enterRoom(picker);
 }
 
 void MethodDialogs::change() { edit(m_session.chat.options().recipe); }
@@ -49,7 +50,7 @@ void MethodDialogs::change() { edit(m_session.chat.options().recipe); }
 void MethodDialogs::edit(const app::NamedRecipe& start) {
   auto* editor = new RecipeEditor(m_methods, m_settings, start, m_session.model.info().traits, m_composer.window());
   connect(editor, &RecipeEditor::applied, this, &MethodDialogs::use);
-  editor->open();
+  enterRoom(editor);
 }
 
 void MethodDialogs::use(const app::NamedRecipe& recipe) {

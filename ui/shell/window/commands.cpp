@@ -24,6 +24,7 @@
 #include "ui/shell/window/main_window.h"
 #include "ui/shell/window/shortcuts_dialog.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/rooms.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -94,7 +95,7 @@ void Commands::buildFile() {
   m_export = add(file, tr("&Export the chat…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E),
                  [this] { exportChat(&m_window, m_session.chat.loaded(), m_methods); });
   file->addSeparator();
-  const auto showSettings = [this] { (new SettingsDialog(m_settings, &m_window))->open(); };
+  const auto showSettings = [this] { enterRoom(new SettingsDialog(m_settings, &m_window)); };
   add(file, tr("&Settings…"), QKeySequence(Qt::CTRL | Qt::Key_Comma), showSettings)->setMenuRole(QAction::PreferencesRole);
   file->addSeparator();
   add(file, tr("&Quit"), QKeySequence::Quit, [this] { m_window.close(); })->setMenuRole(QAction::QuitRole);
@@ -203,6 +204,7 @@ void Commands::buildChat() {
   add(chat, tr("&Next chat"), QKeySequence(Qt::CTRL | Qt::Key_PageDown), [this] { m_sidebar.step(1); });
   add(chat, tr("&Previous chat"), QKeySequence(Qt::CTRL | Qt::Key_PageUp), [this] { m_sidebar.step(-1); });
   add(chat, tr("&Write a question"), QKeySequence(Qt::CTRL | Qt::Key_L), [this] { m_page.writeQuestion(); });
+  connect(chat, &QMenu::triggered, &m_window, &MainWindow::leaveRooms);  // before what was chosen is done
 }
 
 void Commands::buildHelp() {

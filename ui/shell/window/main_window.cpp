@@ -34,6 +34,7 @@
 #include "ui/shell/window/notices.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/rooms.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -92,7 +93,9 @@ MainWindow::MainWindow(WindowServices services, InitialState initial, QWidget* p
   m_splitter->addWidget(m_page);
   m_splitter->setStretchFactor(0, 0);
   m_splitter->setStretchFactor(1, 1);
-  setCentralWidget(m_splitter);
+  m_rooms = new Rooms(m_splitter);
+  setCentralWidget(m_rooms);
+  connect(m_rooms, &Rooms::changed, this, &MainWindow::arrangeRooms);
   buildPanel();
   buildStatus();
   m_commands = new Commands({*this, *m_session, *m_page, *m_sidebar, m_services.settings}, m_models->menu(), m_services);
@@ -346,11 +349,12 @@ bool MainWindow::sidebarStandsAlone() const { return !m_sidebar->isHidden() && w
 
 // If there is no room for a panel or the chats beside the chat, what was opened takes all of it.
 void MainWindow::giveRoom() {
-  m_splitter->setVisible(!panelStandsAlone());
+  m_rooms->setVisible(!panelStandsAlone());
   m_page->setVisible(!sidebarStandsAlone());
 }
 
 void MainWindow::bringPage() {
+  m_rooms->leaveAll();
   if (panelStandsAlone()) m_dock->hide();
   if (sidebarStandsAlone()) m_sidebar->hide();
   updatePanels();
@@ -359,6 +363,7 @@ void MainWindow::bringPage() {
 // Typing that nothing else takes is meant for the box: a click into the chats or the panel has just taken the keyboard.
 void MainWindow::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Escape) return bringPage();
+  if (m_rooms->open()) return QMainWindow::keyPressEvent(event);
   isTyped(*event) ? m_page->writeQuestion(event->text()) : QMainWindow::keyPressEvent(event);
 }
 
@@ -378,20 +383,27 @@ void MainWindow::arrange() {
   const bool low = height() < theme().px(640);
   statusBar()->setVisible(height() >= theme().px(kLowestUnits));
   const bool wide = width() >= theme().px(kWideUnits);  // names of chats have room
-  const int state = (narrow ? 1 : 0) | (cramped ? 2 : 0) | (low ? 4 : 0) | (wide ? 8 : 0);
+  const int state = (narrow ? 1 : 0) | (cramped ? 2 : 0) | (low ? 4 : 0) | (wide ? 8 : 0) | (m_rooms->open() ? 16 : 0);
   if (state == m_arrangement) return giveRoom();
   m_arrangement = state;
   if (narrow != m_narrow) {
     m_narrow = narrow;
     addDockWidget(narrow ? Qt::BottomDockWidgetArea : Qt::RightDockWidgetArea, m_dock);
   }
-  m_dock->setVisible(m_panelWanted && !(narrow && low));
+  m_dock->setVisible(m_panelWanted && !(narrow && low) && !m_rooms->open());
   m_sidebar->setVisible(m_sidebarWanted && !cramped);
   updatePanels();
   if (!narrow) resizeDocks({m_dock}, {theme().px(330)}, Qt::Horizontal);
   if (narrow) resizeDocks({m_dock}, {theme().px(220)}, Qt::Vertical);
   const int chats = theme().px(wide ? 330 : 230);
   m_splitter->setSizes({chats, std::max(200, width() - chats)});
+}
+
+void MainWindow::leaveRooms() { m_rooms->leaveAll(); }
+
+void MainWindow::arrangeRooms() {
+  arrange();
+  if (!m_rooms->open()) m_page->writeQuestion();
 }
 
 void MainWindow::focusNextRegion() { m_regions.focusNext(); }

@@ -27,6 +27,7 @@ class InspectorPanel;
 class ModelSupply;
 class ModelMenu;
 class NoticeBar;
+class Rooms;
 class Serving;
 
 // The first contents; found on the disk by bootstrap before the window exists.
@@ -62,6 +63,7 @@ class MainWindow : public QMainWindow {
   void togglePanel();
   void toggleSidebar();
   void focusNextRegion();
+  void leaveRooms();  // the chat is seen
   QString statusText() const;
 
  protected:
@@ -86,6 +88,7 @@ class MainWindow : public QMainWindow {
   void updateStatus();
   void updatePanels();
   void arrange();
+  void arrangeRooms();
   void giveRoom();
   void bringPage();
   bool panelStandsAlone() const;
@@ -94,6 +97,7 @@ class MainWindow : public QMainWindow {
   WindowServices m_services;
   InitialState m_initial;
   std::unique_ptr<ChatSession> m_session;
+  Rooms* m_rooms = nullptr;
   QSplitter* m_splitter = nullptr;
   ConversationSidebar* m_sidebar = nullptr;
   ChatPage* m_page = nullptr;
