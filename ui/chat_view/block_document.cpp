@@ -10,6 +10,7 @@
 #include <QTextTable>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/words/display_text.h"
 #include "app/words/word_places.h"
@@ -62,8 +63,11 @@ QTextCharFormat runFormat(const TextRun& run, const QTextCharFormat& base) {
   return format;
 }
 
-void insertRuns(QTextCursor& cursor, const std::vector<TextRun>& runs, const QTextCharFormat& base) {
-  for (const TextRun& run : runs) cursor.insertText(run.text, runFormat(run, base));
+void insertRuns(QTextCursor& cursor, const std::vector<TextRun>& runs, const QTextCharFormat& base, DocumentFormulas& formulas) {
+  for (const TextRun& run : runs) {
+    const bool set = run.formula && run.href.isEmpty() && formulas.insert(cursor, run.text, base);
+    if (!set) cursor.insertText(run.text, runFormat(run, base));
+  }
 }
 
 // code: as it is in the listing. shown: the same with other ends of lines.
@@ -99,9 +103,17 @@ QTextBlockFormat blockFormat(const Block& block, bool first) {
   return format;
 }
 
+// A line of its own, as high as it is.
+QTextBlockFormat formulaFormat(QTextBlockFormat format) {
+  format.setAlignment(Qt::AlignHCenter);
+  format.setLineHeight(0, QTextBlockFormat::SingleHeight);
+  format.setBottomMargin(theme().px(6));
+  return format;
+}
+
 qreal tabWidth() { return kTabCharacters * QFontMetricsF(theme().font(TextRole::kCode)).horizontalAdvance(QLatin1Char(' ')); }
 
-QTextTable* insertTable(QTextCursor& cursor, const Block& block) {
+QTextTable* insertTable(QTextCursor& cursor, const Block& block, DocumentFormulas& formulas) {
   std::size_t columns = 1;
   for (const auto& row : block.rows) columns = std::max(columns, row.size());
   const Colors& c = theme().colors();
@@ -121,7 +133,7 @@ QTextTable* insertTable(QTextCursor& cursor, const Block& block) {
       QTextBlockFormat alignment;
       alignment.setAlignment(cell.alignment);
       at.mergeBlockFormat(alignment);
-      insertRuns(at, cell.runs, baseFormat(cell.header ? TextRole::kStrong : TextRole::kBody));
+      insertRuns(at, cell.runs, baseFormat(cell.header ? TextRole::kStrong : TextRole::kBody), formulas);
       if (cell.header) {
         QTextTableCellFormat header;
         header.setBackground(c.raised);
@@ -195,7 +207,7 @@ void BlockDocument::buildMarkdown(QStringView source, double timesUpToS) {
   for (const Block& block : blocks) {
     const QTextBlockFormat format = blockFormat(block, first);
     if (block.kind == BlockKind::kTable) {
-      m_tables.emplace_back(insertTable(cursor, block), block, theme().px(6));
+      m_tables.emplace_back(insertTable(cursor, block, m_formulas), block, theme().px(6));
       cursor.movePosition(QTextCursor::End);
       first = false;
       continue;
@@ -211,7 +223,8 @@ void BlockDocument::buildMarkdown(QStringView source, double timesUpToS) {
         insertRuns(cursor, block.runs,
                    baseFormat(block.headingLevel <= 1   ? TextRole::kTitle
                               : block.headingLevel == 2 ? TextRole::kHeading
-                                                        : TextRole::kStrong));
+                                                        : TextRole::kStrong),
+                   m_formulas);
         break;
       case BlockKind::kCode: {
         cursor.setBlockFormat(listingFormat(block, format));
@@ -227,13 +240,18 @@ void BlockDocument::buildMarkdown(QStringView source, double timesUpToS) {
         cursor.setBlockFormat(rule);
         break;
       }
+      case BlockKind::kFormula:
+        insertRuns(cursor, block.runs, baseFormat(TextRole::kBody), m_formulas);
+        if (m_formulas.sourceAt(cursor.position() - 1).isEmpty()) break;
+        cursor.setBlockFormat(formulaFormat(format));
+        break;
       default: {
         if (!block.marker.isEmpty()) {
           QTextCharFormat marker = baseFormat(TextRole::kBody);
           marker.setForeground(theme().colors().mutedText);
           cursor.insertText(block.marker + QLatin1Char('\t'), marker);
         }
-        insertRuns(cursor, block.runs, baseFormat(TextRole::kBody));
+        insertRuns(cursor, block.runs, baseFormat(TextRole::kBody), m_formulas);
         break;
       }
     }
@@ -242,11 +260,13 @@ void BlockDocument::buildMarkdown(QStringView source, double timesUpToS) {
 }
 
 void BlockDocument::setMarks(QStringView source, const std::vector<TextMark>& marks) {
-  m_marks = placesOfMarks(source, marks, m_document.toRawText());
+  m_marks = placesOfMarks(source, marks, m_formulas.told(m_document.toRawText(), 0));
   const Colors& c = theme().colors();
   QTextCursor cursor(&m_document);
   cursor.beginEditBlock();
-  for (const MarkPlace& place : m_marks) {
+  for (MarkPlace& place : m_marks) {
+    place.to = m_formulas.positionOf(place.to - 1) + 1;
+    place.from = m_formulas.positionOf(place.from);
     const bool first = marks[place.mark].kind == TextMark::Kind::kFirst;
     QTextCharFormat format;
     format.setBackground(c.warningSoft);
@@ -297,21 +317,23 @@ QRectF BlockDocument::rectOf(int from, int to) const {
 
 void BlockDocument::setWidth(qreal width) {
   if (qFuzzyCompare(m_width, width)) return;
-  m_width = width;
-  qreal wide = width;
+  const qreal before = std::exchange(m_width, width);
+  qreal wide = std::max(width, std::ceil(m_formulas.fitInto(width)));
   for (TableColumns& table : m_tables) {
     const qreal own = table.widthWithin(width);
     table.setWidth(own);
     wide = std::max(wide, std::ceil(own) + 2);
   }
+  const bool wasWide = m_document.textWidth() > before;
   m_document.setTextWidth(wide);
-  if (m_tables.empty()) return;
-  // Blocks beside a table stay within the column.
+  if (m_tables.empty() && !wasWide && wide == width) return;
+  // Blocks beside a table or a wide formula stay within the column.
   for (QTextBlock block = m_document.begin(); block.isValid(); block = block.next()) {
     QTextCursor cursor(block);
     if (cursor.currentTable() != nullptr) continue;
     QTextBlockFormat format;
-    format.setRightMargin(wide - width + (block.blockFormat().hasProperty(kListingProperty) ? codePadding() : 0));
+    const bool wider = m_formulas.isWiderThan(width, block);
+    format.setRightMargin(wider ? 0 : wide - width + (block.blockFormat().hasProperty(kListingProperty) ? codePadding() : 0));
     cursor.mergeBlockFormat(format);
   }
 }
@@ -372,7 +394,13 @@ void BlockDocument::paintQuoteBars(QPainter& painter) {
 }
 
 std::vector<std::pair<int, int>> BlockDocument::placesOf(const QString& words) const {
-  return app::placesOfWords(m_document.toRawText(), words);  // position by position
+  std::vector<std::pair<int, int>> places;
+  for (const auto& [from, to] : app::placesOfWords(m_formulas.told(m_document.toRawText(), 0), words)) {  // position by position
+    const int first = std::max(m_formulas.positionOf(from), places.empty() ? 0 : places.back().second),
+              last = m_formulas.positionOf(to - 1) + 1;
+    if (first < last) places.emplace_back(first, last);  // a formula is found once
+  }
+  return places;
 }
 
 void BlockDocument::paint(QPainter& painter, const QRectF& clip, const std::vector<Tint>& tints) {
@@ -400,6 +428,10 @@ QUrl BlockDocument::linkAt(const QPointF& point) const {
   return address.isEmpty() ? QUrl() : linkOf(address);
 }
 
+QString BlockDocument::formulaAt(const QPointF& point) const {
+  return m_formulas.sourceAt(m_document.documentLayout()->hitTest(point, Qt::ExactHit));
+}
+
 std::vector<BlockDocument::Link> BlockDocument::links() const {
   std::vector<Link> links;
   for (QTextBlock block = m_document.begin(); block.isValid(); block = block.next()) {
@@ -422,7 +454,7 @@ QString BlockDocument::textBetween(int from, int to) const {
   QTextCursor cursor(const_cast<Document*>(&m_document));
   cursor.setPosition(std::clamp(from, 0, length()));
   cursor.setPosition(std::clamp(to, 0, length()), QTextCursor::KeepAnchor);
-  QString text = cursor.selectedText();
+  QString text = m_formulas.told(cursor.selectedText(), cursor.selectionStart());
   text.replace(QChar(QChar::ParagraphSeparator), QLatin1Char('\n'));
   text.replace(QChar(QChar::LineSeparator), QLatin1Char('\n'));
   return text;

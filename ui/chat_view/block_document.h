@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "ui/chat_view/document_formulas.h"
 #include "ui/chat_view/mark_places.h"
 #include "ui/chat_view/markdown_parser.h"
 #include "ui/chat_view/table_columns.h"
@@ -35,7 +36,7 @@ class BlockDocument {
   BlockDocument(QStringView source, BlockStyle style) : BlockDocument(source, style, Surroundings()) {}
 
   void setWidth(qreal width);
-  // How much wider it is than that, because of a table: to be scrolled sideways.
+  // How much wider it is than that, because of a table or a formula: to be scrolled sideways.
   qreal overflow() const { return std::max<qreal>(0, m_document.textWidth() - m_width); }
   qreal height() const { return m_document.size().height(); }
   qreal idealWidth() const { return m_document.idealWidth(); }
@@ -60,6 +61,7 @@ class BlockDocument {
   QRectF rectOf(int from, int to) const;                // of its first line
   int positionAt(const QPointF& point) const;
   QUrl linkAt(const QPointF& point) const;
+  QString formulaAt(const QPointF& point) const;  // its source; empty: none
   struct Link {
     QUrl address;
     int from = 0;
@@ -97,6 +99,7 @@ class BlockDocument {
   void paintQuoteBars(QPainter& painter);
 
   Document m_document;
+  DocumentFormulas m_formulas{m_document};
   std::vector<MarkPlace> m_marks;
   std::vector<TableColumns> m_tables;
   std::vector<QString> m_listings;  // their languages, in the document's order

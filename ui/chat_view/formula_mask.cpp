@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
+
+#include "ui/chat_view/formula/formula_parser.h"
+#include "ui/chat_view/markdown_parser.h"
 
 namespace winnow::ui {
 namespace {
@@ -140,6 +144,34 @@ std::vector<UnmaskedPart> unmask(QStringView text, const std::vector<QString>& f
   }
   if (from < text.size()) parts.push_back({text.mid(from).toString(), false});
   return parts;
+}
+
+void splitAtFormulas(Block block, std::vector<Block>& blocks) {
+  const auto isApart = [](const TextRun& run) { return run.formula && isDisplayFormula(run.text); };
+  if (block.kind != BlockKind::kParagraph || std::none_of(block.runs.begin(), block.runs.end(), isApart))
+    return blocks.push_back(std::move(block));
+  std::vector<TextRun> runs = std::exchange(block.runs, {});
+  const auto finish = [&] {  // without spaces and line ends beside a formula
+    if (!block.runs.empty()) {
+      QString &first = block.runs.front().text, &last = block.runs.back().text;
+      first.remove(0, std::find_if_not(first.begin(), first.end(), [](QChar c) { return c.isSpace(); }) - first.begin());
+      while (!last.isEmpty() && last.back().isSpace()) last.chop(1);
+      if (block.runs.size() > 1 || !last.isEmpty()) blocks.push_back(block);
+      block.marker.clear();
+      block.runs.clear();
+    }
+  };
+  for (TextRun& run : runs) {
+    const bool alone = isApart(run) && (block.marker.isEmpty() || !block.runs.empty());  // a marker needs something beside it
+    if (alone) finish();
+    block.runs.push_back(std::move(run));
+    if (!alone) continue;
+    block.kind = BlockKind::kFormula;
+    blocks.push_back(block);
+    block.kind = BlockKind::kParagraph;
+    block.runs.clear();
+  }
+  finish();
 }
 
 }  // namespace winnow::ui

@@ -268,9 +268,9 @@ class Builder {
   }
 
   void appendPart(const UnmaskedPart& part) {
-    m_code += part.formula ? 1 : 0;
+    m_formula = part.formula;
     append(app::displayText(part.text).replace(QLatin1Char('\n'), QChar(QChar::LineSeparator)));
-    m_code -= part.formula ? 1 : 0;
+    m_formula = false;
   }
 
   void open(BlockKind kind) {
@@ -287,7 +287,7 @@ class Builder {
     m_open = false;
     const bool empty = m_current.kind == BlockKind::kParagraph && m_current.runs.empty() && m_current.marker.isEmpty();
     // A list item that holds only another list keeps its marker for that list's first line.
-    if (!empty) m_blocks.push_back(std::move(m_current));
+    if (!empty) splitAtFormulas(std::move(m_current), m_blocks);
     m_current = Block();
   }
 
@@ -300,11 +300,11 @@ class Builder {
       runs = &m_current.rows.back().back().runs;
     }
     if (!m_address.isEmpty() && m_muted == 0) m_linkText += text;
-    TextRun run{text, m_strong > 0, m_emphasis > 0, m_code > 0, m_strike > 0, m_muted > 0, m_href};
+    TextRun run{text, m_strong > 0, m_emphasis > 0, m_code > 0 || m_formula, m_strike > 0, m_muted > 0, m_href, m_formula};
     if (!runs->empty()) {
       TextRun& last = runs->back();
       if (last.strong == run.strong && last.emphasis == run.emphasis && last.code == run.code && last.strike == run.strike &&
-          last.muted == run.muted && last.href == run.href) {
+          last.muted == run.muted && last.href == run.href && !last.formula && !run.formula) {
         last.text += text;
         return;
       }
@@ -320,6 +320,7 @@ class Builder {
   QString m_marker;
   int m_quoteDepth = 0;
   int m_strong = 0, m_emphasis = 0, m_code = 0, m_strike = 0, m_muted = 0;
+  bool m_formula = false;
   QString m_address, m_href, m_image, m_linkText;
 };
 

@@ -16,13 +16,14 @@ struct TextRun {
   QString text;
   bool strong = false;
   bool emphasis = false;
-  bool code = false;  // formulas too: their source, for nothing sets them
+  bool code = false;  // formulas too, as long as their source is shown
   bool strike = false;
-  bool muted = false;  // an address after its link text, an image's stand-in
-  QString href;        // http, https or mailto only; empty: not a link
+  bool muted = false;    // an address after its link text, an image's stand-in
+  QString href;          // http, https or mailto only; empty: not a link
+  bool formula = false;  // with its marks
 };
 
-enum class BlockKind : int { kParagraph = 1, kHeading = 2, kCode = 3, kRule = 4, kTable = 5 };
+enum class BlockKind : int { kParagraph = 1, kHeading = 2, kCode = 3, kRule = 4, kTable = 5, kFormula = 6 };
 
 struct TableCell {
   std::vector<TextRun> runs;
@@ -35,8 +36,8 @@ struct Block {
   int headingLevel = 0;
   int listDepth = 0;  // 0: not in a list
   int quoteDepth = 0;
-  QString marker;  // "•", "3.", "☐"; empty for a continued item
-  std::vector<TextRun> runs;
+  QString marker;             // "•", "3.", "☐"; empty for a continued item
+  std::vector<TextRun> runs;  // of kFormula: the one formula on its line
   QString code;
   QString language;  // of code, as its fence names it; may be empty
   std::vector<std::vector<TableCell>> rows;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "ui/chat_view/formula/formula_layout.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -26,6 +27,11 @@ TableColumns::TableColumns(QTextTable* table, const Block& block, qreal padding)
       qreal line = 0.0;
       for (const TextRun& run : cell.runs) {
         QFont font = theme().font(run.code ? TextRole::kCode : cell.header || run.strong ? TextRole::kStrong : TextRole::kBody);
+        if (const auto formula = run.formula ? setFormula(run.text, theme().font(TextRole::kBody)) : std::nullopt) {
+          line += formula->width;
+          m_word[column] = std::max(m_word[column], formula->width);
+          continue;
+        }
         const QFontMetricsF metrics(font);
         line += metrics.horizontalAdvance(run.text);
         for (const QString& word : run.text.split(QLatin1Char(' '), Qt::SkipEmptyParts))

@@ -27,7 +27,7 @@ void linkTimes(std::vector<TextRun>& runs, double upToS) {
       piece.text = run.text.mid(from, to - from);
       return piece;
     };
-    if (run.href.isEmpty() && !run.code) {
+    if (run.href.isEmpty() && !run.code && !run.formula) {
       for (auto it = kTime.globalMatch(run.text); it.hasNext();) {
         const QRegularExpressionMatch match = it.next();
         const double seconds = secondsOf(match);

@@ -22,6 +22,7 @@ Target targetAt(const TranscriptLayout& layout, const QPointF& point) {
     if (!rect.contains(local) || !message.rowRect(row).contains(local)) continue;
     target.text = true;
     target.link = row.document->linkAt(local - rect.topLeft());
+    target.formula = row.document->formulaAt(local - rect.topLeft());
     if (const int mark = row.document->markAt(local - rect.topLeft()); mark >= 0)
       target.mark = static_cast<int>(message.marksOf(row).first) + mark;
   }

@@ -25,7 +25,8 @@ struct Target {
   ActionArea area;
   QUrl link;
   bool text = false;
-  int mark = -1;  // of the message
+  int mark = -1;    // of the message
+  QString formula;  // its source
 
   bool clickable() const { return area.action != Action::kNone || link.isValid(); }
   bool sameThing(const Target& other) const {

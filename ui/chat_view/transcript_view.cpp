@@ -387,6 +387,9 @@ bool TranscriptView::viewportEvent(QEvent* event) {
       const MessageContent& content = messageAt(target.message);
       QToolTip::showText(help->globalPos(), content.marks[static_cast<std::size_t>(target.mark)].note.toHtmlEscaped(), viewport(),
                          markRect(content.id, target.mark));
+    } else if (!target.formula.isEmpty()) {
+      QToolTip::showText(help->globalPos(), QString(target.formula).replace(QChar(QChar::LineSeparator), QLatin1Char('\n')).toHtmlEscaped(),
+                         viewport());
     } else {
       QToolTip::hideText();
     }
