@@ -37,9 +37,9 @@ constexpr CodeText kTexts[] = {
     {ErrorCode::kUnsupportedFormat, "unsupported format",
      QT_TRANSLATE_NOOP("winnow::app::ErrorText", "“%1” is in a format that Winnow does not open."),
      QT_TRANSLATE_NOOP("winnow::app::ErrorText", "This format is not supported."),
-     QT_TRANSLATE_NOOP(
-         "winnow::app::ErrorText",
-         "Images: PNG, JPEG, WebP, HEIC, AVIF, BMP, GIF. Videos: MP4, WebM, MKV, MOV, AVI. Documents: plain text of any kind.")},
+     QT_TRANSLATE_NOOP("winnow::app::ErrorText",
+                       "Images: PNG, JPEG, WebP, HEIC, AVIF, BMP, GIF. Videos: MP4, WebM, MKV, MOV, AVI. Documents: PDF, DOCX, ODT, XLSX, "
+                       "EPUB, HTML and plain text of any kind.")},
     {ErrorCode::kDamagedFile, "damaged file", QT_TRANSLATE_NOOP("winnow::app::ErrorText", "“%1” is damaged or incomplete."),
      QT_TRANSLATE_NOOP("winnow::app::ErrorText", "A file is damaged or incomplete."),
      QT_TRANSLATE_NOOP("winnow::app::ErrorText", "Copy or download it again. If it plays elsewhere, re-encoding it usually helps.")},
@@ -150,6 +150,13 @@ constexpr CodeText kTexts[] = {
     {ErrorCode::kEmptyFile, "empty file", QT_TRANSLATE_NOOP("winnow::app::ErrorText", "“%1” is empty."),
      QT_TRANSLATE_NOOP("winnow::app::ErrorText", "A file is empty."),
      QT_TRANSLATE_NOOP("winnow::app::ErrorText", "Copy or download it again.")},
+    {ErrorCode::kPasswordNeeded, "password needed", QT_TRANSLATE_NOOP("winnow::app::ErrorText", "“%1” is encrypted and needs a password."),
+     QT_TRANSLATE_NOOP("winnow::app::ErrorText", "A document is encrypted and needs a password."),
+     QT_TRANSLATE_NOOP("winnow::app::ErrorText", "Save a copy without a password, or: qpdf --password=PASSWORD --decrypt FILE NEW.pdf")},
+    {ErrorCode::kNoTextInPages, "no text in pages",
+     QT_TRANSLATE_NOOP("winnow::app::ErrorText", "“%1” has no text: its pages are pictures, probably scans."),
+     QT_TRANSLATE_NOOP("winnow::app::ErrorText", "A document has no text: its pages are pictures, probably scans."),
+     QT_TRANSLATE_NOOP("winnow::app::ErrorText", "Choose a model that sees under Model, and ask about its pages as pictures.")},
     {ErrorCode::kModelFileMissing, "model file missing", QT_TRANSLATE_NOOP("winnow::app::ErrorText", "The model lacks its file “%1”."),
      QT_TRANSLATE_NOOP("winnow::app::ErrorText", "The model lacks a file."),
      QT_TRANSLATE_NOOP("winnow::app::ErrorText", "Copy or download the whole model again.")},
@@ -237,15 +244,8 @@ constexpr RefusedMedia kRefusedMedia[] = {
 // The way from a document that is no plain text to one that is.
 QString wayFromDocument(const QString& name) {
   const QString ending = QFileInfo(name).suffix().toLower();
-  if (ending == QLatin1String("pdf")) return tr("Attach its text (pdftotext makes it) or pictures of its pages (pdftoppm -png).");
-  for (const char* each : {"doc", "docx", "odt", "rtf", "epub", "pages"}) {
-    if (ending == QLatin1String(each)) return tr("Save it as plain text in the program that made it, and attach that.");
-  }
-  for (const char* each : {"ppt", "pptx", "odp", "key"}) {
-    if (ending == QLatin1String(each)) return tr("Save its slides as pictures or its text as plain text, and attach those.");
-  }
-  for (const char* each : {"xls", "xlsx", "ods"}) {
-    if (ending == QLatin1String(each)) return tr("Save its tables as CSV, and attach those.");
+  for (const char* each : {"doc", "docx", "odt", "rtf", "epub", "pages", "ppt", "pptx", "odp", "key", "xls", "ods", "numbers"}) {
+    if (ending == QLatin1String(each)) return tr("Save it as PDF in the program that made it, and attach that.");
   }
   return {};
 }

@@ -48,6 +48,8 @@ enum class ErrorCode : int {
   kMediaChanged = 31,        // an attached file has been replaced by another one
   kModelFileChanged = 30,    // another program wrote to a file of the loaded model: it has to be loaded again
   kEmptyFile = 34,           // an attached file without a byte
+  kPasswordNeeded = 56,      // a document that is encrypted
+  kNoTextInPages = 57,       // a document of pictures alone: scanned pages
   // Processes that may die (app/engine/process); what was written so far is kept, and the next request starts them anew:
   kEngineCrashed = 35,      // ended by a signal or by itself
   kEngineOutOfMemory = 36,  // ended by the kernel, to free memory

@@ -41,7 +41,7 @@ constexpr Row kRows[] = {
     {0, "\x28\xB5\x2F\xFD"sv, {FormatKind::kArchive, "a Zstandard archive"}},
     {0, "\x04\x22\x4D\x18"sv, {FormatKind::kArchive, "an LZ4 archive"}},
     {257, "ustar"sv, {FormatKind::kArchive, "a tar archive"}},
-    {0, "%PDF"sv, {FormatKind::kDocument, "a PDF document"}},
+    {0, "%PDF"sv, {FormatKind::kPaper, "a PDF document"}},
     {0, "{\\rtf"sv, {FormatKind::kDocument, "an RTF document"}},
     {0, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"sv, {FormatKind::kDocument, "a document of Word, Excel or PowerPoint (doc, xls, ppt)"}},
     {0,
@@ -80,9 +80,10 @@ constexpr KnownFormat kXml{FormatKind::kPage, "an XML text"};
 constexpr KnownFormat kTorchArchive{FormatKind::kPickle, "PyTorch weights (a pickle in a ZIP archive)"};
 constexpr KnownFormat kPickle{FormatKind::kPickle, "a Python pickle (PyTorch weights)"};
 constexpr KnownFormat kOnnx{FormatKind::kWeights, "an ONNX model"};
-constexpr KnownFormat kBook{FormatKind::kDocument, "an EPUB book"};
-constexpr KnownFormat kOpenDocument{FormatKind::kDocument, "a document of LibreOffice (odt, ods, odp)"};
-constexpr KnownFormat kOfficeDocument{FormatKind::kDocument, "a document of Word, Excel or PowerPoint (docx, xlsx, pptx)"};
+constexpr KnownFormat kBook{FormatKind::kPaper, "an EPUB book"};
+constexpr KnownFormat kOpenDocument{FormatKind::kPaper, "a document of LibreOffice (odt, ods, odp)"};
+constexpr KnownFormat kOfficeDocument{FormatKind::kPaper, "a document of Word, Excel or PowerPoint (docx, xlsx, pptx)"};
+constexpr KnownFormat kAppleDocument{FormatKind::kDocument, "a document of Pages, Numbers or Keynote"};
 constexpr std::size_t kZipNameAt = 30;  // of the first entry
 
 // How a page begins, in small letters, behind a byte order mark and space.
@@ -104,8 +105,10 @@ const KnownFormat* document_archive(std::string_view head) {
   if (!head.starts_with("PK\3\4") || head.size() <= kZipNameAt) return nullptr;
   if (head.find("mimetypeapplication/epub") != head.npos) return &kBook;
   if (head.find("mimetypeapplication/vnd.oasis") != head.npos) return &kOpenDocument;
-  for (const std::string_view entry : {"[Content_Types].xml"sv, "_rels/.rels"sv, "docProps/"sv, "word/"sv})
+  for (const std::string_view entry : {"[Content_Types].xml"sv, "_rels/.rels"sv, "docProps/"sv, "word/"sv, "xl/"sv, "customXml/"sv})
     if (head.substr(kZipNameAt).starts_with(entry)) return &kOfficeDocument;
+  for (const std::string_view entry : {"Index/"sv, "Data/"sv, "preview"sv, "Metadata/BuildVersionHistory"sv})
+    if (head.substr(kZipNameAt).starts_with(entry)) return &kAppleDocument;
   return nullptr;
 }
 

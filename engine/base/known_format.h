@@ -23,8 +23,9 @@ enum class FormatKind : int {
   kGguf,
   kPicture,
   kMedia,     // videos, sound
-  kDocument,  // that is no plain text
+  kDocument,  // that no program of ours reads
   kProgram,
+  kPaper,  // a document that is no plain text and can be attached (app/media/papers)
 };
 
 struct KnownFormat {

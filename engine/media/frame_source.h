@@ -42,6 +42,14 @@ struct FramePlan {
   friend bool operator==(const FramePlan&, const FramePlan&) = default;
 };
 
+// Pages of a document, from 1, both included.
+struct PageRange {
+  int first = 0;  // 0: all of them
+  int last = 0;
+
+  friend bool operator==(const PageRange&, const PageRange&) = default;
+};
+
 struct MediaRequest {
   std::string path;  // file name as bytes, taken literally: never a URL or a pattern
   MediaKind kind = MediaKind::kImage;
@@ -55,6 +63,10 @@ struct MediaRequest {
   // The content_hash() of the file when it was attached: another one is refused (kMediaChanged) where it is read. Empty: any.
   std::string content{};
   MediaDetail detail{};  // of an image, or of each frame of a video
+  PageRange pages{};     // of a document: those that are read. Of an image: the one page of a PDF that it shows
+  // The most pixels of such a page's picture, at up to 300 dots per inch; set by the engine, which knows what the detail means to the
+  // model. 0: as at 120 dots per inch.
+  std::int64_t most_pixels = 0;
 };
 
 struct SampledFrame {
@@ -97,6 +109,8 @@ class FrameSource {
   virtual std::string content_hash() const = 0;
   // For a document: all of it, UTF-8, lines ending in "\n". Empty of pictures.
   virtual std::string text() const { return {}; }
+  // For a document that has pages: the line of text() at which each page that was read begins, from 0, rising.
+  virtual std::vector<std::int32_t> page_lines() const { return {}; }
   // For a video that was asked for with its subtitles: all that begin before its file ends, by their beginnings. content_hash() knows
   // nothing of them.
   virtual std::vector<TimedLine> lines() const { return {}; }

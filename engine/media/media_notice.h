@@ -45,6 +45,10 @@ enum class NoticeCode : int {
   kSpeakersLeftOut = 45,  // amount: names of who speaks, which players do not show
   kDrawingsLeftOut = 46,  // amount: commands that draw a shape
   kLinesBehind = 47,      // amount: lines that begin behind the end of the video's file; of: the second at which the first of them does
+  // For a document that is no plain text:
+  kPartUnread = 60,  // amount of `of` pages were read, which are all that fit; name: "pages", "sheets", "rows", "text" (without amounts)
+  kMarginsLeftOut = 61,  // amount: lines of headers and footers that repeat on most pages
+  kPagesTextless = 62,   // amount of `of` pages hold no text: pictures, or empty
 };
 
 struct MediaNotice {

@@ -75,10 +75,12 @@ struct MediaSampled {
   std::vector<MediaNotice> notices{};
   // For a video: the frames' times as written in the prompt (FrameSource::shown_times_s); empty: as requested.
   std::vector<double> told_s{};
-  std::string encoding{};          // of a document or of subtitles: as requested
-  MediaDetail detail{};            // as requested
-  int planned_frames = 0;          // of a video of which FramePlan::taken takes a part: all of its plan; 0: these are all
-  std::int64_t visual_tokens = 0;  // of an image or a video, words among them included, before any are dropped; 0: not known yet
+  std::string encoding{};                  // of a document or of subtitles: as requested
+  MediaDetail detail{};                    // as requested
+  int planned_frames = 0;                  // of a video of which FramePlan::taken takes a part: all of its plan; 0: these are all
+  std::int64_t visual_tokens = 0;          // of an image or a video, words among them included, before any are dropped; 0: not known yet
+  PageRange pages{};                       // as requested
+  std::vector<std::int32_t> page_lines{};  // of a document with pages: FrameSource::page_lines()
 };
 
 // kThought: the model's reasoning before its answer.

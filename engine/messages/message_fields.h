@@ -23,7 +23,8 @@ constexpr void visit_fields(F& f, auto&& visit) {
 }
 
 WINNOW_FIELDS(MediaDetail, level, tokens)
-WINNOW_FIELDS(MediaRequest, path, kind, plan, most_tokens, subtitles, encoding, content, detail)
+WINNOW_FIELDS(PageRange, first, last)
+WINNOW_FIELDS(MediaRequest, path, kind, plan, most_tokens, subtitles, encoding, content, detail, pages, most_pixels)
 WINNOW_FIELDS(MediaNotice, code, amount, of, name)
 WINNOW_FIELDS(TimedLine, start_s, end_s, text)
 WINNOW_FIELDS(PictureSize, width_px, height_px)
@@ -90,7 +91,7 @@ WINNOW_FIELDS(ModelInfo, folder, projector, name, family, device, dtype, device_
 WINNOW_FIELDS(ModelLoaded, info)
 WINNOW_FIELDS(ModelUnloaded)
 WINNOW_FIELDS(MediaSampled, path, kind, duration_s, asked_s, actual_s, plan, frames_per_position, endless, tokens, all_tokens, most_tokens,
-              subtitles, lines, picture, notices, told_s, encoding, detail, planned_frames, visual_tokens)
+              subtitles, lines, picture, notices, told_s, encoding, detail, planned_frames, visual_tokens, pages, page_lines)
 WINNOW_FIELDS(TextDelta, text, kind)
 WINNOW_FIELDS(TokenOrigin, modality, media, frame, row, column)
 WINNOW_FIELDS(RetainedMass, retention, mass)

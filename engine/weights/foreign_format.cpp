@@ -63,6 +63,7 @@ Error refusal(const std::string& path, const KnownFormat& format) {
     case FormatKind::kPicture:
     case FormatKind::kMedia:
     case FormatKind::kDocument:
+    case FormatKind::kPaper:
     case FormatKind::kProgram:
       break;
   }

@@ -76,6 +76,8 @@ AttachmentSummary summaryOf(const app::Attachment& attachment) {
     summary.title.front() = summary.title.front().toUpper();
   } else {
     summary.title = app::attachedName(summary.path);
+    if (attachment.pages.first > 0 && attachment.kind == MediaKind::kImage)
+      summary.title = tr("%1, page %2").arg(summary.title).arg(attachment.pages.first);
   }
   summary.detail = planDetail(attachment) + pinDetail(attachment);
   if (!attachment.thumbnailPng.isEmpty()) summary.thumbnail.loadFromData(attachment.thumbnailPng, "PNG");

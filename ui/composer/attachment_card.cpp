@@ -1,5 +1,6 @@
 #include "ui/composer/attachment_card.h"
 
+#include <QBuffer>
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -161,8 +162,14 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
     if (token == m_probe) onFailed(error);
   });
   connect(&m_preview, &MediaPreview::thumbnailReady, this, [this](PreviewToken token, int index, double actualS, const QImage& image) {
-    if (token == m_pictures && m_strip != nullptr) m_strip->setPicture(index, actualS, image);
+    if (token != m_pictures) return;
+    if (m_strip != nullptr) m_strip->setPicture(index, actualS, image);
+    if (index < m_pagePictures.size()) {
+      QBuffer bytes(&m_pagePictures[index]);
+      image.save(&bytes, "PNG");
+    }
   });
+  if (isAsPages()) m_paperForm = app::PaperForm::kPages;
   if (!m_attachment.thumbnailPng.isEmpty()) m_poster.loadFromData(m_attachment.thumbnailPng, "PNG");
   if (app::wasWatched(m_attachment)) {
     refuse(tr("This was watched live and cannot be read again."), QString());
@@ -195,12 +202,13 @@ void AttachmentCard::take(const MediaSummary& summary) {
   m_state = CardState::kReady;
   m_refusal.reset();
   m_attachment.sha256 = summary.sha256;
-  m_attachment.kind = summary.kind;
+  if (summary.pages == 0) m_attachment.kind = summary.kind;
   m_attachment.sizeBytes = summary.sizeBytes;
   m_attachment.widthPx = summary.widthPx;
   m_attachment.heightPx = summary.heightPx;
   m_attachment.durationS = summary.durationS;
   m_attachment.words = summary.words;
+  if (summary.pages > 0) showAs(m_paperForm);
   if (!summary.poster.isNull()) m_poster = summary.poster;
   if (!summary.posterPng.isEmpty()) m_attachment.thumbnailPng = summary.posterPng;
   // Subtitles of an earlier draft may be gone, be another file now, or have moved with the video.
@@ -239,6 +247,13 @@ void AttachmentCard::refuse(const QString& why, const QString& details) {
 
 void AttachmentCard::showFacts() {
   QStringList facts;
+  if (m_summary.pages > 0) facts << formText();
+  if (isAsPages()) {
+    facts << app::formatBytes(m_summary.sizeBytes);
+    if (m_pins->any()) facts << tr("pinned");
+    m_detail->setText(facts.join(QStringLiteral(" · ")));
+    return;
+  }
   if (m_summary.kind == MediaKind::kDocument) {
     const QString length = app::documentLength(m_summary.words, m_room.tokens, m_attachment.mostTokens);
     if (!length.isEmpty()) facts << length;
@@ -261,6 +276,59 @@ void AttachmentCard::showFacts() {
   if (!m_attachment.subtitles.isEmpty()) facts << tr("with %Ln subtitle line(s)", nullptr, static_cast<int>(m_summary.lines.size()));
   if (m_summary.kind == MediaKind::kImage && m_pins->any()) facts << tr("pinned");
   m_detail->setText(facts.join(QStringLiteral(" · ")));
+}
+
+QString AttachmentCard::formText() const {
+  const auto pages = static_cast<int>(m_summary.pages);
+  if (!isAsPages())
+    return m_summary.words > 0 ? tr("%Ln page(s), as text", nullptr, pages)
+                               : tr("%Ln page(s) without text: a model that sees can read them", nullptr, pages);
+  if (pagesAsked() == pages) return tr("%Ln page(s), as pages", nullptr, pages);
+  return tr("Pages %1–%2 of %3, as pages").arg(m_attachment.pages.first).arg(m_attachment.pages.last).arg(pages);
+}
+
+void AttachmentCard::suit(const ModelTraits& traits) {
+  if (traits.sees == m_modelSees) return;
+  m_modelSees = traits.sees;
+  if (m_state != CardState::kReady || m_summary.pages == 0) return;
+  showAs(m_paperForm);
+  showFacts();
+  showOffer();
+  Q_EMIT changed();
+}
+
+void AttachmentCard::showAs(app::PaperForm form) {
+  m_paperForm = form;
+  const bool wanted = m_modelSees && app::seenAsPages(m_summary.pages, m_summary.words);
+  const bool pages = form == app::PaperForm::kPages || (form == app::PaperForm::kByModel && wanted);
+  if (pages && !isAsPages()) m_attachment.pages = {1, static_cast<int>(std::min<qint64>(m_summary.pages, app::kMaxAttachments))};
+  if (!pages && isAsPages()) m_attachment.pages = {};
+  m_attachment.kind = pages ? MediaKind::kImage : MediaKind::kDocument;
+  if (!pages || m_pagePictures.size() == pagesAsked()) return;
+  m_pagePictures = QList<QByteArray>(pagesAsked());
+  std::vector<double> numbers;
+  for (int page = m_attachment.pages.first; page <= m_attachment.pages.last; ++page) numbers.push_back(page);
+  if (m_pictures != 0) m_preview.cancel(m_pictures);
+  m_pictures = m_preview.thumbnails(m_attachment.path, MediaKind::kDocument, numbers, m_picture->sizeHint() * 2);
+}
+
+QList<app::Attachment> AttachmentCard::asked() const {
+  if (!isAsPages()) return {m_attachment};
+  QList<app::Attachment> pages;
+  for (int page = m_attachment.pages.first; page <= m_attachment.pages.last; ++page) {
+    pages.append(m_attachment);
+    pages.last().pages = {page, page};
+    const qsizetype place = page - m_attachment.pages.first;
+    pages.last().thumbnailPng = place < m_pagePictures.size() ? m_pagePictures[place] : QByteArray();
+  }
+  return pages;
+}
+
+bool AttachmentCard::takePage(const app::Attachment& page) {
+  const bool next =
+      isAsPages() && page.kind == MediaKind::kImage && page.path == m_attachment.path && page.pages.first == m_attachment.pages.last + 1;
+  if (next) m_attachment.pages.last = page.pages.last;
+  return next;
 }
 
 QString AttachmentCard::detail() const { return m_detail->text(); }
@@ -320,6 +388,9 @@ std::optional<AttachmentCard::Offer> AttachmentCard::offer() {
   if (document && tooLong() && m_room.most > 0)
     return Offer{tr("Use the first %1 tokens").arg(app::formatCount(m_room.most)), read(m_room.most)};
   if (document && m_attachment.mostTokens > 0) return Offer{tr("Use all of it"), read(0)};
+  if (document && m_summary.pages > 0 && m_modelSees)
+    return Offer{tr("Use pictures of its pages"), [this] { showAs(app::PaperForm::kPages); }};
+  if (isAsPages() && m_summary.words > 0) return Offer{tr("Use its text"), [this] { showAs(app::PaperForm::kText); }};
   if (m_attachment.kind != MediaKind::kVideo || m_summary.subtitles.isEmpty()) return std::nullopt;
   const bool without = m_attachment.subtitles.isEmpty();
   return Offer{without ? tr("Read its subtitles with the frames") : tr("Leave its subtitles out"),
@@ -379,7 +450,7 @@ void AttachmentCard::moveTo(const QByteArray& path) {
 }
 
 bool AttachmentCard::canBeTile() const {
-  if (m_state == CardState::kReady) return m_attachment.kind == MediaKind::kImage && m_summary.notices.empty();
+  if (m_state == CardState::kReady) return m_attachment.kind == MediaKind::kImage && m_summary.pages == 0 && m_summary.notices.empty();
   return m_state == CardState::kOpening && app::namedAsPicture(QFileInfo(QFile::decodeName(m_attachment.path)).fileName());
 }
 
@@ -505,6 +576,10 @@ void AttachmentCard::open() {
   if (m_state != CardState::kReady) return;
   if (m_attachment.kind == MediaKind::kVideo && m_strip != nullptr) {
     openFrameAt(m_strip->fromS());
+  } else if (isAsPages()) {
+    std::vector<double> pages;
+    for (int page = m_attachment.pages.first; page <= m_attachment.pages.last; ++page) pages.push_back(page);
+    Q_EMIT frameActivated(m_attachment.path, MediaKind::kDocument, pages, 0);
   } else {
     Q_EMIT frameActivated(m_attachment.path, m_attachment.kind, {}, 0);
   }

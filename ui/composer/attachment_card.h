@@ -1,5 +1,5 @@
 // One attached file in the composer: what it is, a look at it, for a video the frames that the question will see and whether its subtitles
-// are read with them, for a document how much of it is read.
+// are read with them, for a document how much of it is read, for a PDF if as text or as pictures of its pages.
 //
 // Used by attachment_tray.h. Asks MediaPreview for facts and pictures and keeps the Attachment up to date, what is pinned of it included
 // (an image or a document as a whole: button, or P on the card). A file that cannot be opened, or is not the one that was attached, stays
@@ -11,6 +11,8 @@
 #include <optional>
 
 #include "app/chats/chat/conversation.h"
+#include "app/media/files/paper_form.h"
+#include "engine/models/model_info.h"
 #include "ui/composer/media_preview.h"
 
 class QBoxLayout;
@@ -45,6 +47,12 @@ class AttachmentCard : public QFrame {
   ~AttachmentCard() override;
 
   const app::Attachment& attachment() const { return m_attachment; }
+  // The attachments that go with the question: of a PDF as pages one for each of them.
+  QList<app::Attachment> asked() const;
+  // Takes the model into account: one that sees gets pages, unless the user has chosen.
+  void suit(const ModelTraits& traits);
+  // The next page of a PDF whose pages come one by one, out of a draft; false: it is none.
+  bool takePage(const app::Attachment& page);
   CardState state() const { return m_state; }
   // An image that has nothing to say; while it opens, what is named like one.
   bool canBeTile() const;
@@ -88,6 +96,10 @@ class AttachmentCard : public QFrame {
   void showFacts();
   void showNoticed();
   void readIn(const QByteArray& encoding);
+  bool isAsPages() const { return m_attachment.kind == MediaKind::kImage && m_attachment.pages.first > 0; }
+  int pagesAsked() const { return m_attachment.pages.last - m_attachment.pages.first + 1; }
+  void showAs(app::PaperForm form);
+  QString formText() const;
   // One thing that can be done about it.
   struct Offer {
     QString label;
@@ -110,7 +122,10 @@ class AttachmentCard : public QFrame {
   MediaSummary m_summary;
   CardState m_state = CardState::kOpening;
   CardForm m_form = CardForm::kRow;
-  std::optional<ErrorCode> m_refusal;  // why it cannot be used
+  std::optional<ErrorCode> m_refusal;                     // why it cannot be used
+  app::PaperForm m_paperForm = app::PaperForm::kByModel;  // as chosen
+  bool m_modelSees = false;
+  QList<QByteArray> m_pagePictures;  // PNG, of a PDF as pages
   PreviewToken m_probe = 0;
   PreviewToken m_pictures = 0;
   QImage m_poster;

@@ -78,10 +78,12 @@ AttachmentTray::AttachmentTray(MediaPreview& preview, QWidget* parent) : QScroll
 
 QString AttachmentTray::add(app::Attachment attachment) {
   if (count() >= app::kMaxAttachments) return tr("You can attach up to %1 files to one question.").arg(app::kMaxAttachments);
-  for (const AttachmentCard* card : m_cards) {
+  for (AttachmentCard* card : m_cards) {
+    if (card->takePage(attachment)) return {};
     if (card->attachment().path == attachment.path) return tr("This file is already attached.");
   }
   auto* card = new AttachmentCard(m_preview, std::move(attachment));
+  card->suit(m_traits);
   m_cards.push_back(card);
   connect(card, &AttachmentCard::removeRequested, this, [this, card] { remove(card); });
   m_followed = card;
@@ -133,9 +135,11 @@ QList<app::Attachment> AttachmentTray::attachments() const {
   QList<app::Attachment> list;
   for (const AttachmentCard* card : m_cards) {
     if (card->state() == CardState::kRefused) continue;
-    list.append(card->attachment());
-    if (list.last().kind == MediaKind::kImage) list.last().detail = m_pictureDetail->detail();
-    if (list.last().kind == MediaKind::kVideo) list.last().detail = m_frameDetail->detail();
+    for (app::Attachment& attachment : card->asked()) {
+      if (attachment.kind == MediaKind::kImage) attachment.detail = m_pictureDetail->detail();
+      if (attachment.kind == MediaKind::kVideo) attachment.detail = m_frameDetail->detail();
+      list.append(std::move(attachment));
+    }
   }
   return list;
 }
@@ -217,7 +221,9 @@ QString AttachmentTray::pictureCount() const { return m_tiles.empty() ? QString(
 std::vector<QByteArray> AttachmentTray::images() const {
   std::vector<QByteArray> paths;
   for (const AttachmentCard* card : m_cards) {
-    if (card->state() == CardState::kReady && card->attachment().kind == MediaKind::kImage) paths.push_back(card->attachment().path);
+    const app::Attachment& attachment = card->attachment();
+    if (card->state() == CardState::kReady && attachment.kind == MediaKind::kImage && attachment.pages.first == 0)
+      paths.push_back(attachment.path);
   }
   return paths;
 }
@@ -252,6 +258,11 @@ void AttachmentTray::offerDetails(const DetailChoices& pictures, const DetailCho
   m_frameDetail->offer(frames, holds(MediaKind::kVideo));
   placeHeader();
   updateGeometry();
+}
+
+void AttachmentTray::suit(const ModelTraits& traits) {
+  m_traits = traits;
+  for (AttachmentCard* card : m_cards) card->suit(traits);
 }
 
 bool AttachmentTray::holds(MediaKind kind) const {

@@ -52,6 +52,8 @@ class AttachmentTray : public QScrollArea {
   void setDetails(const MediaDetails& details);
   // Takes the loaded model's choices of detail.
   void offerDetails(const DetailChoices& pictures, const DetailChoices& frames);
+  // Takes what the loaded model reads: whether a PDF comes as pages.
+  void suit(const ModelTraits& traits);
   DetailChoice* pictureDetail() const { return m_pictureDetail; }
   DetailChoice* frameDetail() const { return m_frameDetail; }
 
@@ -78,6 +80,7 @@ class AttachmentTray : public QScrollArea {
   bool holds(MediaKind kind) const;
 
   MediaPreview& m_preview;
+  ModelTraits m_traits;
   QWidget* m_header = nullptr;  // above what scrolls: what concerns all of them
   QWidget* m_content = nullptr;
   QVBoxLayout* m_layout = nullptr;

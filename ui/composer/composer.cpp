@@ -379,6 +379,9 @@ void Composer::openMedium(const QByteArray& path, MediaKind kind, const std::vec
     if (attached != nullptr) viewer->setPins(attached->pins());
     viewer->open();
   };
+  if (kind == MediaKind::kDocument && !times.empty()) {  // pages of a PDF
+    return (new FrameViewer(m_preview, path, kind, times, index, this))->open();
+  }
   if (kind == MediaKind::kDocument) {
     app::Attachment document;
     document.path = path;

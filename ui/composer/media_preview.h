@@ -31,6 +31,7 @@ struct MediaSummary {
   qint64 frames = 0;  // of a video whose frames all last the same time; 0: they do not, or it is not known
   QString codec;
   qint64 words = 0;      // of a document
+  qint64 pages = 0;      // of a PDF
   QByteArray subtitles;  // of a video: the file that has them, one beside it or the video itself; empty: there are none that can be read
   std::vector<TimedLine> lines;  // of them, all that begin before the video is over
   std::vector<MediaNotice> notices;
@@ -55,7 +56,8 @@ class MediaPreview : public QObject {
   // Opens and describes the file: probed or failed. encoding: that a document, or a video's subtitles, are read in
   // (app/media/files/text_encoding.h); empty: by their bytes.
   virtual PreviewToken probe(const QByteArray& path, const QByteArray& encoding) = 0;
-  // Pictures at these times, each at most `bound` large: thumbnailReady in order of time, then finished; or failed.
+  // Pictures at these times, each at most `bound` large: thumbnailReady in order of time, then finished; or failed. Of a PDF, which is a
+  // document, pages by their numbers take the place of times.
   virtual PreviewToken thumbnails(const QByteArray& path, MediaKind kind, const std::vector<double>& seconds, const QSize& bound) = 0;
   // The text of a document: textRead or failed.
   virtual PreviewToken readText(const QByteArray& path, const QByteArray& encoding) = 0;

@@ -33,6 +33,11 @@ std::vector<double> shares(const app::KeptMap& map, const std::vector<PromptPart
 
 }  // namespace
 
+int pageOf(const MapMedia* media, int line) {
+  if (media == nullptr) return 0;
+  return static_cast<int>(std::ranges::upper_bound(media->pageLines, line) - media->pageLines.begin());
+}
+
 QString lineName(const MapMedia* media, int line) {
   const auto at = static_cast<std::size_t>(std::max(0, line));
   return media != nullptr && at < media->linesS.size() ? app::formatClock(media->linesS[at]) : QString::number(line + 1);
@@ -195,6 +200,7 @@ QString KeptMapModel::placeOf(const PromptPart& p) const {
       return tr("Picture, tiles");
     case PartKind::kLines: {
       const QString lines = p.frame == p.lastLine ? tr("Line %1").arg(p.frame + 1) : tr("Lines %1–%2").arg(p.frame + 1).arg(p.lastLine + 1);
+      if (const int page = pageOf(media, p.frame); page > 0) return tr("%1 · page %2").arg(lines).arg(page);
       const bool timed = media != nullptr && !media->linesS.empty();
       return timed ? tr("%1 · said at %2").arg(lines, lineName(media, p.frame)) : lines;
     }
@@ -226,6 +232,9 @@ QString KeptMapModel::describeToken(int token) const {
   QStringList words;
   if (origin.row >= 0) words << tr("Row %1, column %2").arg(origin.row + 1).arg(origin.column + 1);
   if (origin.modality == Modality::kDocument || origin.modality == Modality::kSubtitle) words << tr("line %1").arg(origin.frame + 1);
+  const bool known = origin.media >= 0 && origin.media < static_cast<int>(m_media.size());
+  if (const int page = known ? pageOf(&m_media[static_cast<std::size_t>(origin.media)], origin.frame) : 0; page > 0)
+    words << tr("page %1").arg(page);
   words << tr("token %1").arg(token);
   if (isDifference()) {
     switch (keptBy(token)) {

@@ -21,9 +21,13 @@ struct MapMedia {
   MediaKind kind = MediaKind::kVideo;
   QByteArray path;
   QString title;
-  std::vector<double> timesS;    // of a video's frames as they were delivered
-  std::vector<double> linesS{};  // when each line of its subtitles begins
+  std::vector<double> timesS;             // of a video's frames as they were delivered
+  std::vector<double> linesS{};           // when each line of its subtitles begins
+  std::vector<std::int32_t> pageLines{};  // of a document with pages: the line at which each begins
 };
+
+// The page, from 1, that a line of a medium (null: not known) stands on; 0: it has no pages.
+int pageOf(const MapMedia* media, int line);
 
 // "12", of a video's subtitles "0:41": what stands beside a line, from 0, of a medium (null: not known).
 QString lineName(const MapMedia* media, int line);

@@ -149,6 +149,13 @@ PreviewToken MediaPreviewThread::enqueue(Job job) {
   return token;
 }
 
+SampledFrame MediaPreviewThread::pageOf(const std::string& pdf, int page, const InterruptToken& interrupt) const {
+  interrupt.throw_if_requested();
+  MediaRequest request{pdf, MediaKind::kImage, {}};
+  request.pages = {page, page};
+  return m_reader->open(request, interrupt)->read(0, 1, interrupt).at(0);
+}
+
 QStringList MediaPreviewThread::encodings() const {
   QStringList names;
   for (const std::string& name : app::encodingNames()) names << QString::fromStdString(name);
@@ -169,14 +176,14 @@ PreviewToken MediaPreviewThread::probe(const QByteArray& path, const QByteArray&
     summary.frames = std::max<qint64>(0, info.evenFrames);
     summary.codec = QString::fromStdString(info.codec);
     summary.words = info.words;
+    summary.pages = info.pages;
     if (info.kind == MediaKind::kVideo) findSubtitles(name, info, encoding.toStdString(), summary, interrupt);
     MediaRequest request{name, info.kind, planAt(std::min(1.0, info.durationS / 2))};
     request.encoding = encoding.toStdString();
     const auto source = m_reader->openSource(request, interrupt);
-    if (source->frame_count() > 0) {
-      summary.poster = toImage(app::makeThumbnail(source->read(0, 1, interrupt).front().image, kPosterSidePx));
-      summary.posterPng = toPng(summary.poster);
-    }
+    if (source->frame_count() > 0) summary.poster = toImage(app::makeThumbnail(source->read(0, 1, interrupt).front().image, kPosterSidePx));
+    if (info.pages > 0) summary.poster = toImage(app::makeThumbnail(pageOf(name, 1, interrupt).image, kPosterSidePx));
+    if (!summary.poster.isNull()) summary.posterPng = toPng(summary.poster);
     summary.notices = source->notices();
     std::erase_if(summary.notices, isOfThePlan);  // the poster's, which nobody asked for
     summary.sha256 = QByteArray::fromStdString(source->content_hash());
@@ -196,6 +203,9 @@ PreviewToken MediaPreviewThread::thumbnails(const QByteArray& path, MediaKind ki
     if (kind == MediaKind::kImage) {
       const auto source = m_reader->open({path.toStdString(), kind, {}}, interrupt);
       for (const SampledFrame& frame : source->read(0, 1, interrupt)) deliver(0, frame);
+    } else if (kind == MediaKind::kDocument) {
+      for (std::size_t i = 0; i < seconds.size(); ++i)
+        deliver(static_cast<int>(i), pageOf(path.toStdString(), static_cast<int>(seconds[i]), interrupt));
     } else {
       for (std::size_t i = 0; i < seconds.size(); ++i) {
         interrupt.throw_if_requested();

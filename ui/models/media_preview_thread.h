@@ -37,6 +37,7 @@ class MediaPreviewThread : public MediaPreview {
   // Finds the subtitles that are offered for a video.
   void findSubtitles(const std::string& video, const app::MediaInfo& info, const std::string& encoding, MediaSummary& summary,
                      const InterruptToken& interrupt) const;
+  SampledFrame pageOf(const std::string& pdf, int page, const InterruptToken& interrupt) const;
   bool live(PreviewToken token) const { return m_running.contains(token); }
 
   const std::unique_ptr<app::MediaReader> m_reader;

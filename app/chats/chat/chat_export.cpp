@@ -110,6 +110,7 @@ OrderedJson attachmentOf(const Attachment& attachment) {
     json["height_px"] = attachment.heightPx;
     if (attachment.detail != MediaDetail()) json["detail"] = detail_word(attachment.detail);
   }
+  if (attachment.pages != PageRange()) json["pages"] = {attachment.pages.first, attachment.pages.last};
   if (!attachment.encoding.isEmpty()) json["encoding"] = attachment.encoding.toStdString();
   for (const MediaNotice& notice : attachment.sampled.notices) json["notices"].push_back(noticeText(notice));
   if (!attachment.pins.empty()) json["pins_s"] = parsedJson(pinsToJson(attachment.pins));

@@ -16,7 +16,7 @@ std::string attachments(const char* rows) {
   return std::string(
              "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, "
              "plan_from_s, plan_to_s, plan_max_frames, sampled_json, pins_json, words, most_tokens, subtitles, encoding, detail, "
-             "plan_taken, plan_set_frames FROM "
+             "plan_taken, plan_set_frames, first_page, last_page FROM "
              "attachment "
              "WHERE conversation_id = ? AND message_id IS ") +
          rows;
@@ -61,6 +61,7 @@ Attachment readAttachment(const SqliteStatement& row) {
   attachment.detail = detail_of(row.bytes(20).toStdString()).value_or(MediaDetail());
   attachment.plan.taken = std::max(0, static_cast<int>(row.integer(21)));
   attachment.plan.set_frames = std::max(1, static_cast<int>(row.integer(22)));
+  attachment.pages = {static_cast<int>(row.integer(23)), static_cast<int>(row.integer(24))};
   return attachment;
 }
 
@@ -265,15 +266,15 @@ void insertAttachments(SqliteConnection& db, ConversationId id, MessageId messag
     SqliteStatement insert = db.prepare(
         "INSERT INTO attachment(conversation_id, message_id, ordinal, kind, path, sha256, size_bytes, width_px, height_px, duration_s, "
         "plan_frame_count, plan_every_s, plan_from_s, plan_to_s, plan_max_frames, pins_json, words, most_tokens, subtitles, encoding, "
-        "detail, plan_taken, plan_set_frames) "
-        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        "detail, plan_taken, plan_set_frames, first_page, last_page) "
+        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     insert.bind(id).bindIdOrNull(message).bind(ordinal++).bind(static_cast<int>(a.kind)).bindBlob(a.path).bindText(a.sha256);
     insert.bind(a.sizeBytes).bind(a.widthPx).bind(a.heightPx).bind(a.durationS);
     insert.bind(a.plan.frame_count).bind(a.plan.every_s).bind(a.plan.from_s).bind(a.plan.to_s).bind(a.plan.max_frames);
     insert.bindText(pinsToJson(a.pins));
     insert.bind(a.words).bind(a.mostTokens).bindBlob(a.subtitles).bindText(a.encoding);
     insert.bindText(QByteArray::fromStdString(detail_word(a.detail)));
-    insert.bind(a.plan.taken).bind(a.plan.set_frames);
+    insert.bind(a.plan.taken).bind(a.plan.set_frames).bind(a.pages.first).bind(a.pages.last);
     insert.run();
     db.prepare("INSERT INTO attachment_fts(rowid, name, said, described) VALUES(?, ?, '', '')")
         .bind(db.lastInsertId())

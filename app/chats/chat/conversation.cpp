@@ -82,7 +82,7 @@ bool canGoOn(const StoredMessage& message) {
 
 bool asksTheSame(const Attachment& a, const Attachment& b) {
   return a.path == b.path && a.kind == b.kind && a.plan == b.plan && a.mostTokens == b.mostTokens && a.subtitles == b.subtitles &&
-         a.encoding == b.encoding && a.detail == b.detail;
+         a.encoding == b.encoding && a.detail == b.detail && a.pages == b.pages;
 }
 
 MediaDetails detailsOf(const QList<Attachment>& attachments, MediaDetails before) {

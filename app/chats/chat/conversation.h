@@ -45,7 +45,8 @@ struct SampledTimes {
   std::vector<double> linesS{};  // when each line begins
   QByteArray linesDigest{};      // of their times and words: other subtitles than before have another one
   std::vector<MediaNotice> notices{};
-  int planned = 0;  // of a video of which a part was read (FramePlan::taken): all frames of its plan
+  int planned = 0;                        // of a video of which a part was read (FramePlan::taken): all frames of its plan
+  std::vector<std::int32_t> pageLines{};  // of a document with pages: the line at which each begins
 
   friend bool operator==(const SampledTimes&, const SampledTimes&) = default;
 };
@@ -70,6 +71,7 @@ struct Attachment {
   QByteArray subtitles;     // of a video: the file whose subtitles stand between its frames (MediaRequest::subtitles); empty: none
   QByteArray encoding;      // of a document or of subtitles, as it is read (MediaRequest::encoding); empty: by its bytes
   FramePlan plan;           // videos: which frames the question is about
+  PageRange pages;          // of a document: those that are read; of a picture: the page of a PDF that it shows
   MediaDetail detail;       // of a picture, or of each frame: how many tokens it may take
   PinnedRanges pins;        // never dropped by compression
   SampledTimes sampled;     // what the last answer really saw; stored by storeSampled() only

@@ -11,7 +11,7 @@
 
 namespace winnow::app {
 
-WINNOW_FIELDS(SampledTimes, askedS, actualS, tokens, linesS, linesDigest, notices, planned)
+WINNOW_FIELDS(SampledTimes, askedS, actualS, tokens, linesS, linesDigest, notices, planned, pageLines)
 
 namespace {
 

@@ -272,10 +272,16 @@ ALTER TABLE attachment ADD COLUMN plan_taken INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE attachment ADD COLUMN plan_set_frames INTEGER NOT NULL DEFAULT 1;
 )sql";
 
+// Which pages of a document are read, or which one a picture shows (MediaRequest::pages); 0: all.
+constexpr char kPages[] = R"sql(
+ALTER TABLE attachment ADD COLUMN first_page INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE attachment ADD COLUMN last_page INTEGER NOT NULL DEFAULT 0;
+)sql";
+
 }  // namespace
 
 const std::array<const char*, kSchemaVersion> kMigrations = {
     kChats,     kSearch,  kSampledTimes, kRecipes,  kComparisons, kKeptMaps,       kPins,          kLaterQuestions, kSampling, kDocuments,
-    kSubtitles, kDigests, kCauses,       kThoughts, kEncodings,   kThoughtDigests, kAttachedWords, kDetails,        kParts};
+    kSubtitles, kDigests, kCauses,       kThoughts, kEncodings,   kThoughtDigests, kAttachedWords, kDetails,        kParts,    kPages};
 
 }  // namespace winnow::app

@@ -16,6 +16,7 @@ void appendQuestion(const StoredMessage& question, Message& into, std::int32_t& 
                     attachment.subtitles.toStdString(), attachment.encoding.toStdString()}};
     item.media.content = attachment.sha256.toStdString();
     item.media.detail = attachment.detail;
+    item.media.pages = attachment.pages;
     into.items.emplace_back(std::move(item));
     if (!attachment.pins.empty() && attachment.kind != MediaKind::kVideo) pins.push_back(Pin{media});
     if (attachment.kind == MediaKind::kVideo) {

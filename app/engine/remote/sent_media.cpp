@@ -92,6 +92,8 @@ MediaSampled toldOf(const MediaRequest& request, const FrameSource& source) {
   sampled.subtitles = request.subtitles;
   sampled.encoding = request.encoding;
   sampled.detail = request.detail;
+  sampled.pages = request.pages;
+  sampled.page_lines = source.page_lines();
   if (request.kind == MediaKind::kVideo) sampled.asked_s = source.asked_times_s();
   if (request.kind == MediaKind::kImage) sampled.picture = source.picture_size();
   return sampled;
@@ -178,7 +180,7 @@ SentMedium SentMedia::read(const MediaRequest& request, const ServerTraits& trai
     const MediaRequest& before = each.request;
     return each.content == kept.content && each.asFile == kept.asFile && before.path == request.path && before.kind == request.kind &&
            before.plan == request.plan && before.most_tokens == request.most_tokens && before.subtitles == request.subtitles &&
-           before.encoding == request.encoding && before.detail == request.detail;
+           before.encoding == request.encoding && before.detail == request.detail && before.pages == request.pages;
   };
   if (const auto known = std::ranges::find_if(m_kept, same); known != m_kept.end()) return known->medium;
   SentMedium& medium = kept.medium;

@@ -12,6 +12,13 @@ void put(std::string& text, const char* place, const std::string& value) {
   if (at != std::string::npos) text.replace(at, 2, value);
 }
 
+const char* partUnread(const MediaNotice& notice) {
+  if (notice.name == "pages") return SAY("only its first %1 pages of %2 were read");
+  if (notice.name == "sheets") return SAY("only its first %1 sheets of %2 were read");
+  if (notice.name == "rows") return SAY("only the first %1 rows of a sheet were read");
+  return SAY("only its beginning was read: it is too long");
+}
+
 }  // namespace
 
 const char* noticePattern(const MediaNotice& notice) {
@@ -83,6 +90,13 @@ const char* noticePattern(const MediaNotice& notice) {
     case NoticeCode::kLinesBehind:
       return one ? SAY("1 subtitle line begins after the end of the video, at %2 seconds, and is left out")
                  : SAY("%1 subtitle lines begin after the end of the video, from %2 seconds on, and are left out");
+    case NoticeCode::kPartUnread:
+      return partUnread(notice);
+    case NoticeCode::kMarginsLeftOut:
+      return one ? SAY("1 line that repeats at the top or bottom of the pages is left out")
+                 : SAY("%1 lines that repeat at the top or bottom of the pages are left out");
+    case NoticeCode::kPagesTextless:
+      return one ? SAY("1 of %2 pages has no text") : SAY("%1 of %2 pages have no text");
   }
   return SAY("a newer version of Winnow noticed something about it");
 }

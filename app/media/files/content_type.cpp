@@ -125,10 +125,13 @@ void refuseKnownFormat(Bytes head, const std::string& subject) {
   if (format == nullptr || format->kind == FormatKind::kPage) return;
   if (format->kind == FormatKind::kPointer) throw Exception(*unfetched(bytes, subject));
   const bool medium = format->kind == FormatKind::kPicture || format->kind == FormatKind::kMedia;
-  if (!medium && format->kind != FormatKind::kDocument && looksLikeText(head)) return;
+  const bool document = format->kind == FormatKind::kDocument || format->kind == FormatKind::kPaper;
+  if (!medium && !document && looksLikeText(head)) return;
+  if (format->kind == FormatKind::kPaper)
+    refuseContent(subject, std::string("this is ") + format->name + ", not an image or a video: attach it as a document");
   std::string remedy;
   if (format->kind == FormatKind::kPicture) remedy = std::string("; ") + kConvertPicture;
-  if (format->kind == FormatKind::kDocument) remedy = "; save its words as a plain text (.txt), or its pages as pictures";
+  if (format->kind == FormatKind::kDocument) remedy = "; save it as PDF";
   if (format->kind == FormatKind::kArchive) remedy = "; unpack it, and attach the files that are in it";
   refuseContent(subject, std::string("this is ") + format->name + ", which is not supported" + remedy);
 }

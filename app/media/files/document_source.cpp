@@ -8,17 +8,15 @@
 
 namespace winnow::app {
 
-DocumentSource::DocumentSource(const MediaFile& file, const std::string& encoding)
-    : DocumentSource(file, readTextFile(file, encoding, "documents")) {}
-
 DocumentSource::DocumentSource(const MediaFile& file, DocumentText text)
     : m_path(file.path()), m_hash(contentHash(file)), m_text(std::move(text)) {
   m_info.kind = MediaKind::kDocument;
-  m_info.container = "text";
+  m_info.container = m_text.container;
   m_info.codec = m_text.encoding;
   m_info.fileBytes = file.sizeBytes();
   m_info.frameCount = 0;
   m_info.words = countWords(m_text.utf8);
+  m_info.pages = m_text.pages;
   m_info.notices = m_text.notices;
 }
 
@@ -27,17 +25,13 @@ std::vector<SampledFrame> DocumentSource::read(int, int count, const InterruptTo
   throw Exception(ErrorCode::kInvalidArgument, m_path, "a document has no frames");
 }
 
-ReadDocuments::ReadDocuments()
-    : ReadDocuments([](const MediaFile& file, const std::string& encoding, const InterruptToken& /*interrupt*/) {
-        return std::make_shared<const DocumentSource>(file, encoding);
-      }) {}
-
-std::unique_ptr<DocumentSource> ReadDocuments::open(const MediaFile& file, const std::string& encoding, const InterruptToken& interrupt) {
+std::unique_ptr<DocumentSource> ReadDocuments::open(const MediaFile& file, const MediaRequest& request, const InterruptToken& interrupt) {
   std::string version = file.version();
-  if (!version.empty()) version += " " + encoding;
+  if (!version.empty())
+    version += " " + request.encoding + " " + std::to_string(request.pages.first) + "-" + std::to_string(request.pages.last);
   std::shared_ptr<const DocumentSource> source = version.empty() ? nullptr : find(file.path(), version);
   if (!source) {
-    source = m_read(file, encoding, interrupt);
+    source = std::make_shared<const DocumentSource>(file, m_read(file, request, interrupt));
     if (!version.empty()) keep({file.path(), version, source});
   }
   return std::make_unique<DocumentSource>(*source);

@@ -21,9 +21,7 @@ namespace winnow::app {
 
 class DocumentSource final : public MediaSource {
  public:
-  // encoding: as readText() takes it.
-  explicit DocumentSource(const MediaFile& file, const std::string& encoding = {});
-  // Whose words are read already.
+  // text: what was read of the file.
   DocumentSource(const MediaFile& file, DocumentText text);
 
   MediaKind kind() const override { return MediaKind::kDocument; }
@@ -31,6 +29,7 @@ class DocumentSource final : public MediaSource {
   int frame_count() const override { return 0; }
   std::string content_hash() const override { return m_hash; }
   std::string text() const override { return m_text.utf8; }
+  std::vector<std::int32_t> page_lines() const override { return m_text.pageLines; }
   std::vector<SampledFrame> read(int first, int count, const InterruptToken& interrupt) override;
 
   const MediaInfo& info() const override { return m_info; }
@@ -47,26 +46,24 @@ class DocumentSource final : public MediaSource {
 
 // Documents that were read, hashed and decoded already, so that a plan after every key does not do it again.
 //
-// Owned by each MediaReader. A document in one encoding is the same as long as the file's number, size and times are
-// (MediaFile::version()); one that was written to a moment ago is read each time, since its times could not tell another change. Holds the
-// last few, within a bound. Errors: those of DocumentSource.
+// Owned by each MediaReader. A document in one encoding, and the same pages of it, is the same as long as the file's number, size and times
+// are (MediaFile::version()); one that was written to a moment ago is read each time, since its times could not tell another change. Holds
+// the last few, within a bound. Errors: those of DocumentSource.
 class ReadDocuments {
  public:
   static constexpr std::size_t kMost = 8;
   static constexpr std::int64_t kMostBytes = std::int64_t{32} << 20;  // of files
 
-  using Read = std::function<std::shared_ptr<const DocumentSource>(const MediaFile& file, const std::string& encoding,
-                                                                   const InterruptToken& interrupt)>;
+  using Read = std::function<DocumentText(const MediaFile& file, const MediaRequest& request, const InterruptToken& interrupt)>;
 
-  ReadDocuments();
   explicit ReadDocuments(Read read) : m_read(std::move(read)) {}
 
-  std::unique_ptr<DocumentSource> open(const MediaFile& file, const std::string& encoding, const InterruptToken& interrupt = {});
+  std::unique_ptr<DocumentSource> open(const MediaFile& file, const MediaRequest& request, const InterruptToken& interrupt = {});
 
  private:
   struct Entry {
     std::string path;
-    std::string version;  // of the file, and the encoding that it was read in
+    std::string version;  // of the file, and how it was read: encoding and pages
     std::shared_ptr<const DocumentSource> source;
   };
   std::shared_ptr<const DocumentSource> find(const std::string& path, const std::string& version);

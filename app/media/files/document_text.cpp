@@ -103,7 +103,7 @@ bool isBinary(const DecodedText& decoded) {
 void requireNoFormat(TextBytes bytes, const std::string& subject) {
   const KnownFormat* const format = known_format(std::as_bytes(bytes.first(std::min(bytes.size(), kFormatHeadBytes))));
   if (format == nullptr || format->kind == FormatKind::kPage || format->kind == FormatKind::kPointer) return;
-  const char* const remedy = format->kind == FormatKind::kDocument ? ": save its words as one (.txt)" : "";
+  const char* const remedy = format->kind == FormatKind::kDocument ? ": save it as PDF" : "";
   throw Exception(ErrorCode::kUnsupportedFormat, subject, std::string("this is ") + format->name + ", not a plain text" + remedy);
 }
 

@@ -24,6 +24,9 @@ struct DocumentText {
   std::string utf8;
   std::string encoding;  // a name of text_encoding.h
   std::vector<MediaNotice> notices;
+  std::string container = "text";         // or "pdf", "docx", ...
+  std::int64_t pages = 0;                 // of the file; 0: it has none
+  std::vector<std::int32_t> pageLines{};  // FrameSource::page_lines()
 };
 
 // True if the beginning of a file looks like text in one of the encodings.

@@ -3,7 +3,7 @@
 #include <limits>
 #include <memory>
 #include <new>
-#include <string_view>
+#include <optional>
 #include <utility>
 
 #include "app/media/files/av_handles.h"
@@ -16,6 +16,7 @@
 #include "app/media/files/media_endings.h"
 #include "app/media/files/media_file.h"
 #include "app/media/files/media_reader.h"
+#include "app/media/files/paper_reader.h"
 #include "app/media/files/still_image.h"
 #include "app/media/files/subtitles.h"
 #include "app/media/files/text_encoding.h"
@@ -109,13 +110,37 @@ bool isNamedAsPicture(const std::string& name) { return isNamedAs({EndingOf::kIm
 
 }  // namespace
 
+FfmpegMediaOpener::FfmpegMediaOpener(const MediaLimits& limits, MediaFiles files, const PaperReader* papers)
+    : m_limits(limits),
+      m_files(std::move(files)),
+      m_papers_view(papers),
+      m_documents(
+          std::make_unique<ReadDocuments>([this](const MediaFile& file, const MediaRequest& request, const InterruptToken& interrupt) {
+            return readDocument(file, request, interrupt);
+          })) {}
+
+DocumentText FfmpegMediaOpener::readDocument(const MediaFile& file, const MediaRequest& request, const InterruptToken& interrupt) const {
+  const std::optional<PaperType> type = paperType(file);
+  const bool text = !type || ((*type == PaperType::kWebPage || *type == PaperType::kMail) && m_papers_view == nullptr);
+  if (!text) return requirePapers(request.path).readText(file, request, interrupt);
+  if (request.pages != PageRange()) throw Exception(ErrorCode::kInvalidArgument, request.path, "this document has no pages");
+  return readTextFile(file, request.encoding, "documents");
+}
+
+const PaperReader& FfmpegMediaOpener::requirePapers(const std::string& path) const {
+  if (m_papers_view != nullptr) return *m_papers_view;
+  throw Exception(ErrorCode::kUnsupportedFormat, path,
+                  "PDF and office files are read in a process of their own alone: start without --in-process");
+}
+
 std::string ffmpegVersion() { return av_version_info(); }
 
 std::unique_ptr<MediaSource> FfmpegMediaOpener::openSource(const MediaRequest& request, const InterruptToken& interrupt) const {
   interrupt.throw_if_requested();
   try {
     std::unique_ptr<MediaFile> file = m_files(request.path);
-    if (request.kind == MediaKind::kDocument) return m_documents->open(*file, request.encoding, interrupt);
+    if (request.kind == MediaKind::kDocument) return m_documents->open(*file, request, interrupt);
+    if (request.kind == MediaKind::kImage && request.pages.first > 0) return requirePapers(request.path).openPage(std::move(file), request);
     const ContentType type = detectContent(*file);
     if (kindOf(type) != request.kind) {
       throw Exception(ErrorCode::kUnsupportedFormat, request.path,
@@ -141,11 +166,11 @@ MediaKind FfmpegMediaOpener::detectKind(const std::string& path, const Interrupt
   try {
     return kindOf(detectContent(*file));
   } catch (const Exception& exception) {
-    // Whatever is no picture and no video may still be a text. A PDF may begin like one.
-    const std::vector<std::uint8_t> head = file->readRange(0, kTextHeadBytes);
-    const bool pdf = std::string_view(reinterpret_cast<const char*>(head.data()), head.size()).starts_with("%PDF");
-    const bool text = looksLikeText(head) && !pdf && !isNamedAsPicture(path);
-    if (exception.error().code != ErrorCode::kUnsupportedFormat || !text) throw;
+    // Whatever is no picture and no video may still be a document.
+    const std::optional<PaperType> paper = paperType(*file);
+    const bool whole = paper == PaperType::kPdf || paper == PaperType::kArchive;
+    const bool document = whole ? m_papers_view != nullptr : looksLikeText(file->readRange(0, kTextHeadBytes)) && !isNamedAsPicture(path);
+    if (exception.error().code != ErrorCode::kUnsupportedFormat || !document) throw;
     return MediaKind::kDocument;
   }
 }

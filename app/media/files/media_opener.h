@@ -13,6 +13,7 @@
 #include "app/media/files/limits.h"
 #include "app/media/files/media_file.h"
 #include "app/media/files/media_reader.h"
+#include "app/media/files/paper_reader.h"
 
 namespace winnow::app {
 
@@ -21,20 +22,28 @@ std::string ffmpegVersion();
 
 class FfmpegMediaOpener final : public MediaReader {
  public:
-  explicit FfmpegMediaOpener(const MediaLimits& limits = {}, MediaFiles files = mediaOnDisk)
-      : m_limits(limits), m_files(std::move(files)) {}
+  // papers: null: documents that are no plain text are refused. It outlives the opener.
+  explicit FfmpegMediaOpener(const MediaLimits& limits = {}, MediaFiles files = mediaOnDisk, const PaperReader* papers = nullptr);
+  FfmpegMediaOpener(const FfmpegMediaOpener&) = delete;
+  FfmpegMediaOpener& operator=(const FfmpegMediaOpener&) = delete;
 
   std::unique_ptr<MediaSource> openSource(const MediaRequest& request, const InterruptToken& interrupt) const override;
   MediaKind detectKind(const std::string& path, const InterruptToken& interrupt = {}) const override;
   Subtitles readSubtitles(const std::string& path, const std::string& encoding, const InterruptToken& interrupt) const override;
 
+  // The text of a document's source, without the source.
+  DocumentText readDocument(const MediaFile& file, const MediaRequest& request, const InterruptToken& interrupt) const;
+
   // The frames of the request, each at most maxSidePx on its longer side. One full-size frame is in memory at a time.
   std::vector<SampledFrame> readThumbnails(const MediaRequest& request, int maxSidePx, const InterruptToken& interrupt) const;
 
  private:
+  const PaperReader& requirePapers(const std::string& path) const;
+
   const MediaLimits m_limits;
   const MediaFiles m_files;
-  std::unique_ptr<ReadDocuments> m_documents = std::make_unique<ReadDocuments>();
+  const PaperReader* const m_papers_view;
+  std::unique_ptr<ReadDocuments> m_documents;
 };
 
 // Takes from the system now what the first reading would take, for a process that will not be able to open anything later.

@@ -21,7 +21,7 @@ namespace winnow::app {
 // Filled by probe() and by opening a source; shown by `winnow-cli probe`, the attachments tray and the pre-send planner. Plain data.
 struct MediaInfo {
   MediaKind kind = MediaKind::kImage;
-  std::string container;  // "mp4", "webm", "matroska", "avi", "mpegts", "png", "jpeg", "webp", "bmp", "gif", "text"
+  std::string container;  // "mp4", "webm", "matroska", "avi", "mpegts", "png", "jpeg", "webp", "bmp", "gif", "text", "pdf"
   std::string codec;      // "h264", "vp9", "png", "UTF-8", ...
   int widthPx = 0;        // upright and with square pixels: the size of the frames delivered
   int heightPx = 0;
@@ -34,6 +34,7 @@ struct MediaInfo {
   std::int64_t fileBytes = 0;
   std::int64_t frameCount = -1;      // -1: not known without reading the whole file
   std::int64_t words = 0;            // of a document
+  std::int64_t pages = 0;            // of a document that has pages, or of the PDF that an image is a page of
   std::int64_t evenFrames = -1;      // frameCount, if all of them last the same time; -1: they do not, or nothing tells
   bool holdsText = false;            // of a video: subtitles that are text (subtitles.h)
   std::vector<MediaNotice> notices;  // known without decoding

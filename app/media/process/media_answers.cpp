@@ -43,6 +43,14 @@ void requireLines(const std::vector<TimedLine>& lines) {
   }
 }
 
+// Pages that are told begin one behind the other, within the text.
+void requirePages(const DocumentText& text) {
+  const std::vector<std::int32_t>& begins = text.pageLines;
+  const auto lines = std::ranges::count(text.utf8, '\n') + 1;
+  requireSound(text.pages >= std::ssize(begins) && std::ranges::is_sorted(begins), "pages are out of order");
+  requireSound(begins.empty() || (begins.front() >= 0 && begins.back() <= lines), "a page is out of range");
+}
+
 void requireInfo(const MediaInfo& info, MediaKind kind, const MediaLimits& limits) {
   requireSound(info.kind == kind, "the file is of another kind");
   for (const std::string* name : {&info.container, &info.codec, &info.colourRange, &info.colourMatrix}) requireText(*name, kMostNameBytes);
@@ -53,7 +61,7 @@ void requireInfo(const MediaInfo& info, MediaKind kind, const MediaLimits& limit
   requireSound(info.durationS >= 0.0 && std::isfinite(info.averageFps) && info.averageFps >= 0.0 && info.averageFps <= kMostFramesPerSecond,
                "a length is out of range");
   requireSound(info.rotationDegrees % 90 == 0 && info.rotationDegrees >= 0 && info.rotationDegrees < 360, "a rotation is none");
-  requireSound(info.frameCount >= -1 && info.evenFrames >= -1 && info.words >= 0, "a count is negative");
+  requireSound(info.frameCount >= -1 && info.evenFrames >= -1 && info.words >= 0 && info.pages >= 0, "a count is negative");
   requireNotices(info.notices);
 }
 
@@ -90,6 +98,8 @@ DocumentText textAnswer(AnswerBytes bytes) {
   auto text = wire::decoded_fields<DocumentText>(bytes);
   requireText(text.utf8, kMostTextBytes);
   requireText(text.encoding, kMostNameBytes);
+  requireText(text.container, kMostNameBytes);
+  requirePages(text);
   requireNotices(text.notices);
   return text;
 }

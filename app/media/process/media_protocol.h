@@ -21,7 +21,7 @@
 
 namespace winnow::app {
 
-inline constexpr std::uint32_t kMediaProtocolVersion = 3;
+inline constexpr std::uint32_t kMediaProtocolVersion = 4;
 
 // A process that ends with this status was sent files and got fewer: the system lets it have no more open.
 inline constexpr int kFilesMissingStatus = 4;
@@ -123,7 +123,7 @@ struct FramesRead {
 WINNOW_FIELDS(MediaLimits, imageFileBytes, imageStoredPixels, imagePixels, imageSidePx, imageSideRatio, videoFramePixels, videoStreams,
               probeBytes, probeMs, plannedFrames, decoders, liveIndexEntries, decodeBudgetMs)
 WINNOW_FIELDS(MediaInfo, kind, container, codec, widthPx, heightPx, durationS, playsS, averageFps, rotationDegrees, colourRange,
-              colourMatrix, fileBytes, frameCount, words, evenFrames, holdsText, notices)
+              colourMatrix, fileBytes, frameCount, words, pages, evenFrames, holdsText, notices)
 WINNOW_FIELDS(Subtitles, lines, notices)
 
 template <FieldsOf<DocumentText> F>
@@ -131,6 +131,9 @@ constexpr void visit_fields(F& f, auto&& visit) {
   visit("text", f.utf8);
   visit("encoding", f.encoding);
   visit("notices", f.notices);
+  visit("container", f.container);
+  visit("pages", f.pages);
+  visit("page_lines", f.pageLines);
 }
 
 WINNOW_FIELDS(SandboxReport, systemCalls, landlock, memory)

@@ -67,7 +67,7 @@ std::int64_t FrameMemory::write(const std::vector<SampledFrame>& frames, const s
 void FrameMemory::giveBack() { [[maybe_unused]] const int done = ::ftruncate(m_file.descriptor(), 0); }
 
 MediaServer::MediaServer(WorkerChannel& channel, const MediaLimits& limits, OpenFile memory)
-    : m_channel(channel), m_limits(limits), m_memory(std::move(memory)) {}
+    : m_channel(channel), m_limits(limits), m_papers(limits), m_memory(std::move(memory)) {}
 
 void MediaServer::take(ChannelMessage message) {
   const auto kind = static_cast<MediaMessage>(message.kind);
@@ -125,7 +125,8 @@ void MediaServer::answerAboutFile(MediaMessage kind, ChannelMessage message, con
   const MediaRequest& request = ask.request;
   m_subject = request.path;
   const GivenFiles files(std::move(ask.files), std::move(message.files));
-  const FfmpegMediaOpener opener(m_limits, [&files](const std::string& path) { return files.open(path); });
+  const FfmpegMediaOpener opener(
+      m_limits, [&files](const std::string& path) { return files.open(path); }, &m_papers);
   switch (kind) {
     case MediaMessage::kOpen: {
       std::unique_ptr<MediaSource> source = opener.openSource(request, interrupt);
@@ -139,7 +140,7 @@ void MediaServer::answerAboutFile(MediaMessage kind, ChannelMessage message, con
     case MediaMessage::kReadLines:
       return send(MediaMessage::kLines, opener.readSubtitles(request.path, request.encoding, interrupt));
     case MediaMessage::kReadText:
-      return send(MediaMessage::kText, readTextFile(*files.open(request.path), request.encoding, "documents"));
+      return send(MediaMessage::kText, opener.readDocument(*files.open(request.path), request, interrupt));
     default:
       throw Exception(ErrorCode::kInternal, request.path, "the process that reads media does not know what it is asked");
   }

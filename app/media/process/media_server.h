@@ -20,6 +20,7 @@
 #include "app/ground/worker/worker_channel.h"
 #include "app/media/files/limits.h"
 #include "app/media/files/media_reader.h"
+#include "app/media/papers/papers.h"
 #include "app/media/process/media_protocol.h"
 #include "engine/base/interrupt.h"
 #include "engine/media/frame_source.h"
@@ -78,6 +79,7 @@ class MediaServer {
 
   WorkerChannel& m_channel;
   const MediaLimits m_limits;
+  const Papers m_papers;
   FrameMemory m_memory;
   std::map<std::uint64_t, OpenSource> m_sources;
   std::optional<ReadAhead> m_ahead;

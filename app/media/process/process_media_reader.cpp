@@ -191,29 +191,23 @@ GivenFiles given(const std::string& path, OpenedMedia opened) {
 ProcessMediaReader::ProcessMediaReader(MediaProcessSettings settings)
     : m_process(std::make_shared<MediaProcess>(std::move(settings))),
       m_documents(
-          std::make_unique<ReadDocuments>([this](const MediaFile& file, const std::string& encoding, const InterruptToken& interrupt) {
-            return readDocument(file, encoding, interrupt);
+          std::make_unique<ReadDocuments>([this](const MediaFile& file, const MediaRequest& request, const InterruptToken& interrupt) {
+            return readDocument(file, request, interrupt);
           })) {}
 
 std::unique_ptr<MediaSource> ProcessMediaReader::openSource(const MediaRequest& request, const InterruptToken& interrupt) const {
   interrupt.throw_if_requested();
   OpenedMedia opened = openMedia(request.path);
-  if (request.kind == MediaKind::kDocument)
-    return m_documents->open(MediaFile(request.path, std::move(opened)), request.encoding, interrupt);
+  if (request.kind == MediaKind::kDocument) return m_documents->open(MediaFile(request.path, std::move(opened)), request, interrupt);
   return std::make_unique<ProcessMediaSource>(m_process, request, std::move(opened), interrupt);
 }
 
-std::shared_ptr<const DocumentSource> ProcessMediaReader::readDocument(const MediaFile& file, const std::string& encoding,
-                                                                       const InterruptToken& interrupt) const {
-  MediaRequest request;
-  request.path = file.path();
-  request.kind = MediaKind::kDocument;
-  request.encoding = encoding;
+DocumentText ProcessMediaReader::readDocument(const MediaFile& file, const MediaRequest& request, const InterruptToken& interrupt) const {
   DocumentText text;
   const GivenFiles files = given(file.path(), file.opened());
   m_process->ask(questionAbout(MediaMessage::kReadText, MediaMessage::kText, request, files), MediaProcess::kAnyProcess, interrupt,
                  [&](const Bytes& answer, int) { text = textAnswer(answer); });
-  return std::make_shared<const DocumentSource>(file, std::move(text));
+  return text;
 }
 
 MediaKind ProcessMediaReader::detectKind(const std::string& path, const InterruptToken& interrupt) const {

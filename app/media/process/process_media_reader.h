@@ -26,8 +26,7 @@ class ProcessMediaReader final : public MediaReader {
   MediaProcess& process() const { return *m_process; }
 
  private:
-  std::shared_ptr<const DocumentSource> readDocument(const MediaFile& file, const std::string& encoding,
-                                                     const InterruptToken& interrupt) const;
+  DocumentText readDocument(const MediaFile& file, const MediaRequest& request, const InterruptToken& interrupt) const;
 
   const std::shared_ptr<MediaProcess> m_process;  // shared with the sources, which may outlive their reader
   const std::unique_ptr<ReadDocuments> m_documents;

@@ -30,7 +30,9 @@ std::string subtitles_of_more(const std::string& path, TurnOptions options) {
 void ChatAttachments::add_all(const TurnOptions& options) {
   for (const std::string& path : options.images) add(image_request(path, options));
   for (const std::string& path : options.videos) add(video_request(path, options.plan, subtitles_for(path, options), options));
-  for (const std::string& path : options.documents) add(document_request(path, options));
+  for (const std::string& path : options.documents) {
+    for (MediaRequest& request : document_requests(path, options)) add(std::move(request));
+  }
 }
 
 void ChatAttachments::add_image(std::string_view typed, const TurnOptions& options) {
@@ -49,7 +51,7 @@ void ChatAttachments::add_video(std::string_view typed, const TurnOptions& optio
 }
 
 void ChatAttachments::add_document(std::string_view typed, const TurnOptions& options) {
-  add(document_request(path_in(typed, "/document"), options));
+  for (MediaRequest& request : document_requests(path_in(typed, "/document"), options)) add(std::move(request));
 }
 
 void ChatAttachments::add(MediaRequest request) {
@@ -79,6 +81,7 @@ std::string ChatAttachments::list() const {
   for (std::size_t i = 0; i < media_.size(); ++i) {
     const MediaRequest& media = media_[i];
     text += (i == 0 ? " " : ", ") + std::to_string(i + 1) + " " + std::filesystem::path(media.path).filename().string();
+    if (media.pages.first > 0) text += page_words(media.pages);
     if (media.kind == MediaKind::kVideo && media.plan.frame_count > 0) text += " (" + std::to_string(media.plan.frame_count) + " frames)";
   }
   return text;

@@ -1,7 +1,10 @@
 #include "app/programs/cli/media_options.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <filesystem>
+#include <optional>
+#include <string_view>
 
 #include "app/media/files/subtitles.h"
 #include "app/media/files/text_encoding.h"
@@ -36,7 +39,8 @@ void add_detail(CLI::App& command, const char* name, MediaDetail& into, const ch
 
 // "photo.png: 4096 tokens", "clip.mp4: 64 frames, 9216 tokens".
 std::string taken_text(const MediaSampled& medium) {
-  std::string text = std::filesystem::path(medium.path).filename().string() + ": ";
+  std::string text = std::filesystem::path(medium.path).filename().string();
+  text += (medium.pages.first > 0 ? page_words(medium.pages) : std::string()) + ": ";
   if (medium.kind == MediaKind::kVideo) text += std::to_string(medium.asked_s.size()) + " frames, ";
   return text + std::to_string(medium.visual_tokens) + " tokens";
 }
@@ -52,6 +56,18 @@ std::string asked_text(const MediaSampled& medium, const ModelInfo& model) {
   if (most == 0) return " (as always: this model has one level of detail)";
   const char* each = medium.kind == MediaKind::kVideo ? " a frame" : "";
   return " (detail " + detail_word(medium.detail) + ": at most " + std::to_string(most) + each + ")";
+}
+
+std::optional<PageRange> pages_of(const std::string& words) {
+  const auto number = [](std::string_view digits) {
+    int page = 0;
+    const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), page);
+    return problem == std::errc() && end == digits.data() + digits.size() && page >= 1 ? page : 0;
+  };
+  const std::size_t dash = words.find('-');
+  const int first = number(std::string_view(words).substr(0, dash));
+  const int last = dash == std::string::npos ? first : number(std::string_view(words).substr(dash + 1));
+  return first >= 1 && last >= first ? std::optional(PageRange{first, last}) : std::nullopt;
 }
 
 }  // namespace
@@ -83,6 +99,19 @@ std::string subtitles_for(const std::string& video, const TurnOptions& options) 
   }
   if (found.empty()) print_err("%s: there are no subtitles beside or inside it\n", video.c_str());
   return found;
+}
+
+std::string pages_problem(const std::string& words) { return pages_of(words) ? "" : "must be a page or a range of pages: 3, or 3-7"; }
+
+void add_pages_option(CLI::App& command, TurnOptions& options) {
+  const auto take = [&options](const std::string& words) { options.pages = pages_of(words).value_or(PageRange()); };
+  command.add_option_function<std::string>("--pages", take, "read only these pages of each PDF: 3, or 3-7; default: all")
+      ->check(pages_problem);
+}
+
+std::string page_words(const PageRange& pages) {
+  if (pages.first == pages.last) return ", page " + std::to_string(pages.first);
+  return ", pages " + std::to_string(pages.first) + "-" + std::to_string(pages.last);
 }
 
 void add_encoding_option(CLI::App& command, std::string& into) {

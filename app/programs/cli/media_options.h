@@ -24,6 +24,14 @@ void add_subtitle_option(CLI::App& command, TurnOptions& options);
 // video.
 std::string subtitles_for(const std::string& video, const TurnOptions& options);
 
+// --pages: which pages of every document are read.
+//
+// Why the words are no pages ("3", "3-7"); empty if they are.
+std::string pages_problem(const std::string& words);
+void add_pages_option(CLI::App& command, TurnOptions& options);
+// ", page 3" or ", pages 3-7".
+std::string page_words(const PageRange& pages);
+
 // --encoding: what documents and subtitles are read in, as the terminal takes it.
 
 // into: receives a name of app/media/files/text_encoding.h, of one that people write ("cp1251").

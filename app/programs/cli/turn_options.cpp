@@ -26,6 +26,9 @@
 namespace winnow::cli {
 namespace {
 
+constexpr ChoiceWord<app::PaperForm> kPaperFormWords[] = {
+    {"auto", app::PaperForm::kByModel}, {"text", app::PaperForm::kText}, {"pages", app::PaperForm::kPages}};
+
 std::vector<std::string> method_names() {
   std::vector<std::string> names;
   for (const MethodInfo& method : list_methods()) names.push_back(method.name);
@@ -134,12 +137,14 @@ void add_model_options(CLI::App& command, LoadModel& options) {
 void add_media_options(CLI::App& command, TurnOptions& options) {
   add_files(command, "--image", options.images, "an image; may be repeated");
   add_files(command, "--video", options.videos, "a video; may be repeated");
-  add_files(command, "--document", options.documents, "a text; -: standard input; may be repeated")->transform([](const std::string& text) {
-    return text == "-" ? standard_input_file() : text;
-  });
+  add_files(command, "--document", options.documents, "a text or a PDF; -: standard input; may be repeated")
+      ->transform([](const std::string& text) { return text == "-" ? standard_input_file() : text; });
   command.add_option("--document-tokens", options.document_tokens, "read only the first N tokens of each document; 0: all")
       ->check(whole_number(0, kMostTokens))
       ->capture_default_str();
+  add_pages_option(command, options);
+  add_words(command, "--document-as", options.document_as, kPaperFormWords,
+            "how a PDF is read: " + listed(kPaperFormWords) + "; auto: few pages as pictures, by a model that sees");
   add_frame_options(command, options);
   add_detail_options(command, options.detail);
   command.add_option("--from", options.plan.from_s, "start of the range to read, in seconds")->check(number(0.0, kLongestS));
@@ -360,7 +365,30 @@ MediaRequest document_request(const std::string& path, const TurnOptions& option
   MediaRequest request{path, MediaKind::kDocument, {}};
   request.most_tokens = options.document_tokens;
   request.encoding = options.encoding;
+  request.pages = options.pages;
   return request;
+}
+
+std::vector<MediaRequest> document_requests(const std::string& path, const TurnOptions& options) {
+  const MediaRequest text = document_request(path, options);
+  const bool asked = options.document_as == app::PaperForm::kPages;
+  if (options.document_as == app::PaperForm::kText || (!asked && !options.model_sees)) return {text};
+  const app::MediaInfo info = media_reader().openSource(text, {})->info();
+  const bool named = options.pages.first > 0;
+  const int first = named ? options.pages.first : 1;
+  const int last = static_cast<int>(std::min<std::int64_t>(info.pages, named ? options.pages.last : info.pages));
+  if (asked && info.pages == 0) throw Exception(ErrorCode::kInvalidArgument, path, "only a PDF can be read as pages: save it as PDF");
+  const int count = info.pages == 0 ? 0 : last - first + 1;
+  if (!asked && !app::seenAsPages(count, info.words)) return {text};
+  require_few_media(static_cast<std::size_t>(count));
+  std::vector<MediaRequest> pages;
+  for (int page = first; page <= last; ++page) {
+    pages.push_back(image_request(path, options));
+    pages.back().pages = {page, page};
+  }
+  if (!asked)
+    print_err("%s: %d page%s as pictures; --document-as text reads its text\n", printable_line(path).c_str(), count, count == 1 ? "" : "s");
+  return pages;
 }
 
 MediaRequest video_request(const std::string& path, const FramePlan& plan, const std::string& subtitles, const TurnOptions& options) {
@@ -397,7 +425,9 @@ std::vector<Message> first_thread(const TurnOptions& options, const std::vector<
   for (const std::string& path : options.images) user.items.emplace_back(MediaItem{image_request(path, options)});
   for (const std::string& path : options.videos)
     user.items.emplace_back(MediaItem{video_request(path, options.plan, subtitles_for(path, options), options)});
-  for (const std::string& path : options.documents) user.items.emplace_back(MediaItem{document_request(path, options)});
+  for (const std::string& path : options.documents) {
+    for (MediaRequest& request : document_requests(path, options)) user.items.emplace_back(MediaItem{std::move(request)});
+  }
   user.items.insert(user.items.end(), question.begin(), question.end());
   thread.push_back(std::move(user));
   return thread;
@@ -417,6 +447,7 @@ void suit_model(TurnOptions& options, const ModelInfo& model) {
   if (asks_cache) require_own_cache(model, "leave out --method, its settings, --pin and --guard");
   if (can(model, Ability::kCompress)) require_thoughts(options.sampling, model);
   if (!options.answer_length_given) answer_to_the_end(options.sampling, model);
+  options.model_sees = model.traits.sees;
 }
 
 // The guard compresses a full cache anew for every question, which not every method leaves.

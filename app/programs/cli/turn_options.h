@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/media/files/paper_form.h"
 #include "engine/messages/requests.h"
 #include "engine/models/model_info.h"
 
@@ -21,7 +22,10 @@ struct TurnOptions {
   std::vector<std::string> videos;
   std::vector<std::string> documents;
   std::int64_t document_tokens = 0;  // of every document, from its beginning; 0: all
-  std::string encoding;           // of every document and of subtitles, by a name of app/media/files/text_encoding.h; empty: by their bytes
+  std::string encoding;  // of every document and of subtitles, by a name of app/media/files/text_encoding.h; empty: by their bytes
+  PageRange pages;       // of every document; 0: all
+  app::PaperForm document_as = app::PaperForm::kByModel;
+  bool model_sees = false;        // as suit_model() found it
   FramePlan plan;                 // of every video; every_s counts before frame_count
   MediaDetails detail;            // of every image and every video
   std::string subtitles;          // as media_options.h reads it
@@ -69,6 +73,8 @@ LoadModel load_request(const LoadModel& options);
 void require_few_media(std::size_t count);
 MediaRequest image_request(const std::string& path, const TurnOptions& options);
 MediaRequest document_request(const std::string& path, const TurnOptions& options);
+// A document as the options and the model have it: its text, or pictures of its pages. Throws Exception(kLimitExceeded) for too many.
+std::vector<MediaRequest> document_requests(const std::string& path, const TurnOptions& options);
 // plan: instead of the options'; subtitles: as subtitles_for() says.
 MediaRequest video_request(const std::string& path, const FramePlan& plan, const std::string& subtitles, const TurnOptions& options);
 // Whole paths: what is kept of the media is gone on from in another folder.

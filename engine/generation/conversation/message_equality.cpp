@@ -12,7 +12,7 @@ bool same_item(const Item& a, const Item& b) {
   const MediaRequest& left = std::get<MediaItem>(a).media;
   const MediaRequest& right = std::get<MediaItem>(b).media;
   return left.path == right.path && left.kind == right.kind && left.most_tokens == right.most_tokens && left.subtitles == right.subtitles &&
-         left.encoding == right.encoding && left.detail == right.detail && !replaced(left, right) &&
+         left.encoding == right.encoding && left.detail == right.detail && left.pages == right.pages && !replaced(left, right) &&
          (left.kind != MediaKind::kVideo || left.plan == right.plan);
 }
 

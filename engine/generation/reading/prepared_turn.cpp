@@ -74,6 +74,7 @@ bool same_media(const PreparedMedia& prepared, const Message& message) {
     if (wanted.kind == MediaKind::kVideo && wanted.plan != read.plan) return false;
     if (!content.empty() && !wanted.content.empty() && wanted.content != content) return false;  // replaced under its name
     if (wanted.most_tokens != read.most_tokens || wanted.detail != read.detail) return false;
+    if (wanted.pages != read.pages) return false;
     if (wanted.subtitles != read.subtitles || wanted.encoding != read.encoding) return false;
   }
   return at == media.size();
@@ -83,8 +84,8 @@ std::vector<Message> media_thread(const PreparedContext& prepared) {
   std::vector<Message> thread = prepared.state.thread;
   thread.push_back({Role::kUser, {}});
   for (const MediaSampled& medium : prepared.media)
-    thread.back().items.emplace_back(
-        MediaItem{{medium.path, medium.kind, medium.plan, medium.most_tokens, medium.subtitles, medium.encoding, {}, medium.detail}});
+    thread.back().items.emplace_back(MediaItem{
+        {medium.path, medium.kind, medium.plan, medium.most_tokens, medium.subtitles, medium.encoding, {}, medium.detail, medium.pages}});
   return thread;
 }
 

@@ -272,7 +272,7 @@ void note_gone(const RequestContext& context, const MediaRequest& request) {
   context.emit(std::move(gone));
 }
 
-using ReadAs = std::tuple<std::string, std::string, std::string>;  // path, subtitles, encoding
+using ReadAs = std::tuple<std::string, std::string, std::string, int, int>;  // path, subtitles, encoding, first and last page
 
 // The media that it has read, in order: those of its thread, and of a message to come. found: their names, so that no file is read twice;
 // empty: it is not there.
@@ -285,10 +285,11 @@ void require_same_media(const RequestContext& context, const Conversation& conve
     }
   }
   for (const MediaSampled& medium : to_come)
-    requests.push_back({medium.path, medium.kind, medium.plan, 0, medium.subtitles, medium.encoding});
+    requests.push_back({medium.path, medium.kind, medium.plan, 0, medium.subtitles, medium.encoding, {}, {}, medium.pages});
   if (requests.size() != conversation.media_hashes.size()) refuse_outdated("", "it names other media than it holds");
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    const auto [entry, first] = found.try_emplace(ReadAs{requests[i].path, requests[i].subtitles, requests[i].encoding});
+    const auto& [from, to] = requests[i].pages;
+    const auto [entry, first] = found.try_emplace(ReadAs{requests[i].path, requests[i].subtitles, requests[i].encoding, from, to});
     std::string& name = entry->second;
     try {
       if (first && context.opener != nullptr) name = name_of_content(*context.opener->open(requests[i], context.interrupt));

@@ -32,6 +32,7 @@ std::string plan_key(const OpenedMedia& media, const std::string& content, const
   } else {
     key << '|' << plan.frame_count << '|' << plan.every_s << '|' << plan.from_s << '|' << plan.to_s << '|' << plan.max_frames;
   }
+  if (media.request.pages != PageRange()) key << "|page " << media.request.pages.first;
   if (media.most_tokens > 0) key << "|most " << media.most_tokens;
   if (how.judge) key << "|judge " << static_cast<int>(*how.judge);
   if (how.equal_pixels) {
@@ -48,6 +49,13 @@ std::string cache_key(const OpenedMedia& media, const std::string& content, cons
   std::string key = plan_key(media, content, how);
   if (plan.taken > 0) key += "|taken " + std::to_string(plan.taken) + " by " + std::to_string(plan.set_frames);
   return key;
+}
+
+std::string words_of(const FrameSource& document, const std::string& path) {
+  std::string text = document.text();
+  if (text.empty() && !document.page_lines().empty())
+    throw Exception(ErrorCode::kNoTextInPages, path, "its pages are pictures without text: a model that sees can read them (as pages)");
+  return text;
 }
 
 void add_times(std::span<const SampledFrame> frames, CachedFeatures& to) {
@@ -141,6 +149,8 @@ MediaSampled sampled_before_decoding(const OpenedMedia& media) {
   sampled.subtitles = request.subtitles;
   sampled.encoding = request.encoding;
   sampled.detail = request.detail;
+  sampled.pages = request.pages;
+  sampled.page_lines = media.source->page_lines();
   sampled.lines = media.subtitles.lines;
   if (request.kind == MediaKind::kImage) sampled.picture = media.source->picture_size();
   sampled.notices = media.source->notices();
@@ -249,8 +259,11 @@ OpenedMedia MediaEncoder::open(const MediaRequest& request, bool only_image) con
   media.request = request;
   media.only_image = only_image;
   if (!document) media.most_tokens = most_tokens_of(request.detail, request.kind, request.path);
-  media.source = context_.opener->open(request, context_.interrupt);
-  if (document) media.document = tokens_of(media.source->text(), request);
+  MediaRequest asked = request;
+  const std::int64_t token_px = model_.info().picture_detail.token_px;
+  if (request.pages.first > 0 && !document) asked.most_pixels = media.most_tokens * token_px * token_px;
+  media.source = context_.opener->open(asked, context_.interrupt);
+  if (document) media.document = tokens_of(words_of(*media.source, request.path), request);
   if (request.kind == MediaKind::kVideo && !request.subtitles.empty()) {
     std::vector<TimedLine> lines = lines_between(media.source->lines(), request.plan.from_s, request.plan.to_s);
     media.subtitles = subtitle_tokens(*context_.model.tokenizer, std::move(lines), media.source->asked_times_s());

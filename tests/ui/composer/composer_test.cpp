@@ -215,6 +215,55 @@ TEST_F(ComposerTest, ADocumentThatIsTooLongOffersItsBeginning) {
   EXPECT_EQ(sent.size(), 1);
 }
 
+TEST_F(ComposerTest, APdfIsTextForAModelThatReadsAndPagesForOneThatSees) {
+  ModelTraits reads, sees;
+  sees.sees = true;
+  m_composer.tray()->suit(reads);
+  m_composer.addFile("/papers/a.pdf");
+  ASSERT_TRUE(opened());
+  EXPECT_TRUE(card()->detail().startsWith(QStringLiteral("12 pages, as text"))) << card()->detail().toStdString();
+  EXPECT_FALSE(card()->thumbnail().isNull()) << "its first page";
+  EXPECT_TRUE(card()->offerButton()->isHidden()) << "this model sees nothing";
+  ASSERT_EQ(m_composer.draft().attachments.size(), 1);
+  EXPECT_EQ(m_composer.draft().attachments[0].kind, MediaKind::kDocument);
+  EXPECT_EQ(m_composer.draft().attachments[0].pages, PageRange());
+
+  m_composer.tray()->suit(sees);
+  EXPECT_TRUE(card()->detail().startsWith(QStringLiteral("12 pages, as pages"))) << card()->detail().toStdString();
+  ASSERT_TRUE(waitUntil([this] { return !m_composer.draft().attachments.last().thumbnailPng.isEmpty(); }));
+  const QList<app::Attachment> pages = m_composer.draft().attachments;
+  ASSERT_EQ(pages.size(), 12);
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_EQ(pages[i].kind, MediaKind::kImage);
+    EXPECT_EQ(pages[i].pages, (PageRange{i + 1, i + 1}));
+    EXPECT_FALSE(pages[i].thumbnailPng.isEmpty());
+  }
+  EXPECT_EQ(card()->offerButton()->text(), QStringLiteral("Use its text"));
+  QTest::mouseClick(card()->offerButton(), Qt::LeftButton);
+  EXPECT_EQ(m_composer.draft().attachments.size(), 1);
+  m_composer.tray()->suit(reads);
+  m_composer.tray()->suit(sees);
+  EXPECT_EQ(m_composer.draft().attachments.size(), 1) << "as it was chosen";
+
+  app::Draft draft;
+  draft.attachments = pages;
+  m_composer.setDraft(draft);
+  ASSERT_TRUE(opened());
+  EXPECT_EQ(m_composer.tray()->count(), 1) << "one card for all pages";
+  EXPECT_EQ(m_composer.draft().attachments.size(), 12);
+}
+
+TEST_F(ComposerTest, AScanIsPagesOrSaysThatItHasNoText) {
+  m_composer.addFile("/papers/scan.pdf");
+  ASSERT_TRUE(opened());
+  EXPECT_TRUE(card()->detail().contains(QStringLiteral("without text"))) << card()->detail().toStdString();
+  ModelTraits sees;
+  sees.sees = true;
+  m_composer.tray()->suit(sees);
+  EXPECT_TRUE(card()->detail().startsWith(QStringLiteral("12 pages, as pages"))) << card()->detail().toStdString();
+  EXPECT_TRUE(card()->offerButton()->isHidden()) << "there is no text";
+}
+
 TEST_F(ComposerTest, ALongPastedTextIsOfferedAsADocument) {
   const auto* offer = m_composer.findChild<PasteOffer*>();
   QApplication::clipboard()->setText(QString(kLongPaste, QLatin1Char('a')));

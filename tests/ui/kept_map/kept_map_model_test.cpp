@@ -89,6 +89,17 @@ TEST(KeptMapModel, OfTwoVideosAFrameSaysWhose) {
   EXPECT_EQ(model.partName(0), QStringLiteral("System text"));
 }
 
+TEST(KeptMapModel, ALineOfADocumentKnowsItsPage) {
+  const MapMedia paper{MediaKind::kDocument, "/p.pdf", QStringLiteral("p.pdf"), {}, {}, {0, 40, 40, 90}};
+  EXPECT_EQ(pageOf(&paper, 0), 1);
+  EXPECT_EQ(pageOf(&paper, 39), 1);
+  EXPECT_EQ(pageOf(&paper, 40), 3) << "the second page is empty";
+  EXPECT_EQ(pageOf(&paper, 500), 4);
+  const MapMedia text{MediaKind::kDocument, "/t.txt", QStringLiteral("t.txt"), {}};
+  EXPECT_EQ(pageOf(&text, 7), 0);
+  EXPECT_EQ(pageOf(nullptr, 7), 0);
+}
+
 TEST(KeptMapModel, ShowsWhatWasMergedAndPinned) {
   CacheReport merged = report({{{2, 3}, {2, 3}}});
   merged.merged = {{{5, 0}, {1, 2}}};

@@ -67,9 +67,13 @@ TEST(ErrorText, AVideoWhoseContainerIsFineIsToldWhatIsNot) {
 
 TEST(ErrorText, ADocumentThatIsNoPlainTextNamesTheWay) {
   const auto remedy = [](const char* file) { return app::describeError({ErrorCode::kUnsupportedFormat, file, "no text"}).remedy; };
-  EXPECT_TRUE(remedy("/papers/kv.pdf").contains(QStringLiteral("pdftotext")));
-  EXPECT_TRUE(remedy("/papers/kv.DOCX").contains(QStringLiteral("plain text")));
-  EXPECT_TRUE(remedy("/papers/kv.ods").contains(QStringLiteral("CSV")));
+  for (const char* file : {"/papers/kv.DOC", "/papers/kv.pptx", "/papers/kv.pages"})
+    EXPECT_EQ(remedy(file), QStringLiteral("Save it as PDF in the program that made it, and attach that.")) << file;
+  const app::ErrorText scan = app::describeError({ErrorCode::kNoTextInPages, "/papers/scan.pdf", "its pages are pictures"});
+  EXPECT_EQ(scan.cause, QStringLiteral("“scan.pdf” has no text: its pages are pictures, probably scans."));
+  EXPECT_TRUE(scan.remedy.contains(QStringLiteral("a model that sees")));
+  EXPECT_TRUE(
+      app::describeError({ErrorCode::kPasswordNeeded, "/papers/a.pdf", "secret"}).remedy.contains(QStringLiteral("without a password")));
 }
 
 // "The engine stopped unexpectedly. What was written is kept." was said of one that had never begun.

@@ -1,8 +1,8 @@
 // Media for the window's tests: pictures that are painted, answers that come from the event loop as the real ones do.
 //
 // A path that contains "broken" is refused as damaged; one that ends in .png or .jpg is an image; one that contains "short" is a video of
-// 15 frames in 3 s, one that contains "subtitled" has subtitles beside it; .txt, .md and .srt are documents of three lines; everything else
-// is a video of 128 s.
+// 15 frames in 3 s, one that contains "subtitled" has subtitles beside it; .txt, .md and .srt are documents of three lines; .pdf is a document
+// of 12 pages, whose pages are pictures alone where it contains "scan"; everything else is a video of 128 s.
 #pragma once
 
 #include <QBuffer>
@@ -51,6 +51,15 @@ class FakeMediaPreview : public ui::MediaPreview {
         summary.sizeBytes = 8'765;
         summary.words = 1'512;
         summary.codec = QStringLiteral("UTF-8");
+        Q_EMIT probed(token, summary);
+        return;
+      }
+      if (path.endsWith(".pdf")) {
+        summary.kind = MediaKind::kDocument;
+        summary.sizeBytes = 345'678;
+        summary.pages = 12;
+        summary.words = path.contains("scan") ? 0 : 4'096;
+        summary.poster = picture(20.0, {90, 128});
         Q_EMIT probed(token, summary);
         return;
       }

@@ -212,6 +212,7 @@ void OpenChat::takeSampled(const MediaSampled& sampled, QList<app::StoredMessage
   times.linesDigest = app::digestOf(sampled.lines);
   times.notices = sampled.notices;
   times.planned = sampled.planned_frames;
+  times.pageLines = sampled.page_lines;
   app::Attachment asked;
   asked.path = QByteArray::fromStdString(sampled.path);
   asked.kind = sampled.kind;
@@ -220,6 +221,7 @@ void OpenChat::takeSampled(const MediaSampled& sampled, QList<app::StoredMessage
   asked.subtitles = QByteArray::fromStdString(sampled.subtitles);
   asked.encoding = QByteArray::fromStdString(sampled.encoding);
   asked.detail = sampled.detail;
+  asked.pages = sampled.pages;
   bool otherLines = false;
   for (app::StoredMessage& message : thread) {
     bool changed = false;

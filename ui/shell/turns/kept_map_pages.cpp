@@ -50,8 +50,11 @@ std::vector<MapMedia> mediaOfThread(const OpenChat& chat, app::MessageId last) {
   std::vector<MapMedia> media;
   for (const ThreadMedium& medium : mediaOf(thread)) {
     const app::Attachment& attachment = medium.attachment();
-    const QString name = app::attachedName(QFile::decodeName(attachment.path));
-    media.push_back({attachment.kind, attachment.path, app::displayText(name), attachment.sampled.actualS, attachment.sampled.linesS});
+    QString name = app::attachedName(QFile::decodeName(attachment.path));
+    if (attachment.kind == MediaKind::kImage && attachment.pages.first > 0)
+      name = MapWords::tr("%1, page %2").arg(name).arg(attachment.pages.first);
+    const app::SampledTimes& sampled = attachment.sampled;
+    media.push_back({attachment.kind, attachment.path, app::displayText(name), sampled.actualS, sampled.linesS, sampled.pageLines});
   }
   return media;
 }

@@ -42,6 +42,7 @@ void PlanController::schedule() {
   showMass();
   const ModelInfo info = m_session.model.state() == ModelState::kReady ? m_session.model.info() : ModelInfo();
   m_composer.tray()->offerDetails(info.picture_detail, info.frame_detail);
+  m_composer.tray()->suit(info.traits);
   if (m_request != 0) m_engine.cancel(std::exchange(m_request, 0));
   const app::Draft draft = m_composer.draft();
   const bool watched = m_session.subject.watchesHere();  // its bar says what is there

@@ -149,6 +149,14 @@ void TranscriptController::openAttachment(qint64 message, int index, double atS)
     connect(pins, &FramePins::changed, this, [this, pins, message, of] { m_session.chat.setPins(message, of, pins->ranges()); });
     viewer->setPins(pins, consequence);
   };
+  if (attachment.kind == MediaKind::kImage && attachment.pages.first > 0) {
+    std::vector<double> pages;
+    for (const app::Attachment& each : stored->attachments) {
+      if (each.path == attachment.path && each.pages.first > 0) pages.push_back(each.pages.first);
+    }
+    const int at = static_cast<int>(std::ranges::find(pages, attachment.pages.first) - pages.begin());
+    return (new FrameViewer(m_preview, attachment.path, MediaKind::kDocument, pages, at, m_view.window()))->open();
+  }
   if (attachment.kind == MediaKind::kDocument) {
     auto* viewer = new DocumentViewer(m_preview, attachment, 0, m_view.window());
     setPins(viewer, new FramePins(viewer), index);

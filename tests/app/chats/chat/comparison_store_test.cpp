@@ -288,6 +288,7 @@ TEST_F(ComparisonStoreTest, ADatabaseOfTheVersionBeforeOpensWithItsAnswersUnchec
       "ALTER TABLE attachment DROP COLUMN subtitles; ALTER TABLE attachment DROP COLUMN encoding; "
       "ALTER TABLE attachment DROP COLUMN detail; ALTER TABLE attachment DROP COLUMN plan_taken; "
       "ALTER TABLE attachment DROP COLUMN plan_set_frames; "
+      "ALTER TABLE attachment DROP COLUMN first_page; ALTER TABLE attachment DROP COLUMN last_page; "
       "ALTER TABLE attachment DROP COLUMN pins_json; ALTER TABLE conversation DROP COLUMN later_questions; "
       "ALTER TABLE conversation DROP COLUMN sampling_json; PRAGMA user_version = 4;";
   ASSERT_EQ(sqlite3_exec(raw, back, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(raw);

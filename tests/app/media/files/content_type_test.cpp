@@ -94,12 +94,11 @@ TEST(ContentType, NamesPicturesThatAreNotSupported) {
 }
 
 TEST(ContentType, NamesDocumentsAndArchivesWithAWay) {
-  EXPECT_EQ(refusal("%PDF-1.4"),
-            "this is a PDF document, which is not supported; save its words as a plain text (.txt), or its pages as pictures");
+  EXPECT_EQ(refusal("%PDF-1.4"), "this is a PDF document, not an image or a video: attach it as a document");
   EXPECT_EQ(refusal("PK" + bytes({3, 4}) + std::string(26, '.') + "word/document.xml"),
-            "this is a document of Word, Excel or PowerPoint (docx, xlsx, pptx), which is not supported; save its words as a plain text "
-            "(.txt), or "
-            "its pages as pictures");
+            "this is a document of Word, Excel or PowerPoint (docx, xlsx, pptx), not an image or a video: attach it as a document");
+  EXPECT_EQ(refusal("PK" + bytes({3, 4}) + std::string(26, '.') + "Index/Document.iwa"),
+            "this is a document of Pages, Numbers or Keynote, which is not supported; save it as PDF");
   EXPECT_EQ(refusal("PK" + bytes({3, 4, 0})),
             "this is a ZIP archive, which is not supported; unpack it, and attach the files that are in it");
 }

@@ -24,9 +24,15 @@ class ReadDocumentsTest : public ::testing::Test {
 
   test::ScratchFolder scratch;
   int reads = 0;
-  ReadDocuments documents{[this](const MediaFile& file, const std::string& encoding, const InterruptToken&) {
+  static MediaRequest in(const std::string& encoding) {
+    MediaRequest request;
+    request.encoding = encoding;
+    return request;
+  }
+
+  ReadDocuments documents{[this](const MediaFile& file, const MediaRequest& request, const InterruptToken&) {
     ++reads;
-    return std::make_shared<const DocumentSource>(file, encoding);
+    return readTextFile(file, request.encoding, "documents");
   }};
 };
 
@@ -43,8 +49,8 @@ TEST_F(ReadDocumentsTest, AFileIsReadOnceAsLongAsItIsTheSame) {
 
 TEST_F(ReadDocumentsTest, AFileInAnotherEncodingIsAnotherText) {
   const std::string path = written("a.txt", "Zo\xEB", 100);
-  EXPECT_EQ(documents.open(MediaFile(path), "Windows-1252")->text(), "Zo\xC3\xAB");
-  EXPECT_EQ(documents.open(MediaFile(path), "Windows-1251")->text(), "Zo\xD0\xBB");
+  EXPECT_EQ(documents.open(MediaFile(path), in("Windows-1252"))->text(), "Zo\xC3\xAB");
+  EXPECT_EQ(documents.open(MediaFile(path), in("Windows-1251"))->text(), "Zo\xD0\xBB");
   EXPECT_EQ(reads, 2);
 }
 
