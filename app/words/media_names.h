@@ -7,9 +7,8 @@
 namespace winnow::app {
 
 inline constexpr char kTextNames[] =
-    "*.pdf *.txt *.md *.rst *.tex *.srt *.vtt *.csv *.json *.xml *.html *.log *.c *.h *.cpp *.py *.js *.ts *.java *.go *.rs *.sh *.sql "
-    "*.toml "
-    "*.yaml *.yml";
+    "*.pdf *.docx *.odt *.xlsx *.ods *.epub *.eml *.htm *.txt *.md *.rst *.tex *.srt *.vtt *.csv *.json *.xml *.html *.log *.c *.h *.cpp "
+    "*.py *.js *.ts *.java *.go *.rs *.sh *.sql *.toml *.yaml *.yml";
 
 // All images and videos that are read, as a dialog wants them: "*.png *.jpg".
 QString mediaNames();

@@ -163,6 +163,7 @@ ExitStatus run_probe(const ProbeOptions& options) {
                                            {"bytes", info.fileBytes},
                                            {"frame_count", info.frameCount},
                                            {"words", info.words},
+                                           {"pages", info.pages},
                                            {"subtitles", subtitles},
                                            {"notices", notices}};
     print_out("%s\n", json_line(object, 2).c_str());
@@ -170,6 +171,7 @@ ExitStatus run_probe(const ProbeOptions& options) {
   }
   print_out("%s: %s, %s in %s", path.c_str(), word_of(kMediaKindWords, info.kind), info.codec.c_str(), info.container.c_str());
   if (info.kind == MediaKind::kDocument) {
+    if (info.pages > 0) print_out(", %lld page%s", static_cast<long long>(info.pages), info.pages == 1 ? "" : "s");
     print_out(", %lld words", static_cast<long long>(info.words));
   } else {
     print_out(", %d x %d", info.widthPx, info.heightPx);

@@ -47,6 +47,27 @@ TEST(PlanCommand, SaysWhatAskThenTakesAndLearnsItsTime) {
   EXPECT_NE(text.out.find("to the first word"), std::string::npos) << text.out;
 }
 
+TEST(PlanCommand, APdfIsPagesForAModelThatSeesUnlessItsTextIsAskedFor) {
+  const ScratchFolder scratch;
+  const std::string paper =
+      "--document " + shell_quoted(source_folder() + "/tests/app/media/papers/samples/two_columns.pdf") + " 'What is it?'";
+  const json pages = run_json(scratch, "plan --json " + paper);
+  ASSERT_EQ(pages["media"].size(), 3U);
+  for (const json& medium : pages["media"]) EXPECT_EQ(medium["kind"], "image");
+  EXPECT_GT(pages["tokens"]["visual"], 0);
+  EXPECT_EQ(pages["tokens"]["documents"], 0);
+  const json text = run_json(scratch, "plan --json --document-as text " + paper);
+  ASSERT_EQ(text["media"].size(), 1U);
+  EXPECT_EQ(text["media"][0]["kind"], "document");
+  EXPECT_GT(text["tokens"]["documents"], 1'000);
+  const json one = run_json(scratch, "plan --json --document-as text --pages 2 " + paper);
+  EXPECT_LT(one["tokens"]["documents"], text["tokens"]["documents"]);
+  EXPECT_EQ(run_json(scratch, "plan --json --pages 2-3 " + paper)["media"].size(), 2U);
+  const ProgramRun none = run_cli(scratch, "plan --document-as text --pages 7 " + paper);
+  EXPECT_NE(none.err.find("there is no page 7: the last is number 3"), std::string::npos) << none.err;
+  EXPECT_NE(run_cli(scratch, "plan --pages 3-2 " + paper).err.find("must be a page or a range of pages"), std::string::npos);
+}
+
 TEST(PlanCommand, SaysWhatIsNeverRead) {
   const ScratchFolder scratch;
   const std::string video =
