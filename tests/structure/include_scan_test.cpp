@@ -211,7 +211,7 @@ TEST(IncludeScan, LibrariesStayInTheirFolders) {
       {"PCRE2", {"pcre2.h"}, {"engine/text/"}},
       {"libzip", {"zip.h"}, {"app/library/downloads/", "app/media/papers/"}},
       {"libxml2", {"libxml/"}, {"app/media/papers/"}},
-      {"Qt PDF", {"QPdf"}, {"app/media/papers/"}},
+      {"Qt PDF", {"QPdfDocument", "QPdfSelection", "QtPdf/"}, {"app/media/papers/"}},
       {"Qt Network",
        {"QNetwork", "QSsl", "QTcp", "QHostAddress", "QtNetwork/"},
        {"app/library/downloads/", "app/library/network/", "app/engine/remote/", "app/programs/server/public_address",

@@ -337,6 +337,7 @@ QString AttachmentCard::noticed() const { return m_noticed->isHidden() ? QString
 
 void AttachmentCard::showNoticed() {
   std::vector<MediaNotice> notices = m_summary.notices;
+  if (isAsPages()) notices.clear();  // they are the text's
   if (!m_attachment.subtitles.isEmpty()) add_notices(notices, m_summary.subtitleNotices);
   QString read = QString::fromLatin1(m_attachment.encoding);
   for (const MediaNotice& notice : notices) {
@@ -385,11 +386,14 @@ std::optional<AttachmentCard::Offer> AttachmentCard::offer() {
       m_room.fits = true;
     };
   };
+  if (document && m_summary.pages > 0 && m_modelSees)
+    return Offer{tr("Use pictures of its pages"), [this] {
+                   m_room = {};
+                   showAs(app::PaperForm::kPages);
+                 }};
   if (document && tooLong() && m_room.most > 0)
     return Offer{tr("Use the first %1 tokens").arg(app::formatCount(m_room.most)), read(m_room.most)};
   if (document && m_attachment.mostTokens > 0) return Offer{tr("Use all of it"), read(0)};
-  if (document && m_summary.pages > 0 && m_modelSees)
-    return Offer{tr("Use pictures of its pages"), [this] { showAs(app::PaperForm::kPages); }};
   if (isAsPages() && m_summary.words > 0) return Offer{tr("Use its text"), [this] { showAs(app::PaperForm::kText); }};
   if (m_attachment.kind != MediaKind::kVideo || m_summary.subtitles.isEmpty()) return std::nullopt;
   const bool without = m_attachment.subtitles.isEmpty();

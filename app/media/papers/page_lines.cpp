@@ -192,16 +192,19 @@ int leaveOutMargins(std::vector<QStringList>& pages) {
   int leftOut = 0;
   for (std::size_t page = 0; page < pages.size(); ++page) {
     QStringList kept;
+    int margins = 0;
     const std::vector<qsizetype> edges = edgeLines(pages[page]);
     for (qsizetype line = 0; line < pages[page].size(); ++line) {
       const bool edge = std::ranges::find(edges, line) != edges.end();
       const QStringList keys = edge ? marginKeys(pages[page][line], static_cast<qsizetype>(page)) : QStringList();
       if (std::ranges::any_of(keys, [&](const QString& key) { return pagesWith.value(key) >= enough; })) {
-        ++leftOut;
+        ++margins;
       } else {
         kept << pages[page][line];
       }
     }
+    if (kept.isEmpty()) continue;  // there is nothing else on this page
+    leftOut += margins;
     pages[page] = std::move(kept);
   }
   return leftOut;

@@ -30,7 +30,7 @@ inline bool isRightToLeft(QChar c) { return c.direction() == QChar::DirR || c.di
 // word with it elsewhere within a line; otherwise the word is joined. Either way the rest of the line moves to the next.
 void joinHyphens(std::vector<QStringList>& pages);
 
-// Returns how many lines were left out. Pages of which fewer than three have text keep all.
+// Returns how many lines were left out. Pages of which fewer than three have text keep all, and so does one that has no other lines.
 int leaveOutMargins(std::vector<QStringList>& pages);
 
 }  // namespace winnow::app

@@ -216,8 +216,9 @@ TEST_F(ComposerTest, ADocumentThatIsTooLongOffersItsBeginning) {
 }
 
 TEST_F(ComposerTest, APdfIsTextForAModelThatReadsAndPagesForOneThatSees) {
-  ModelTraits reads, sees;
-  sees.sees = true;
+  const ModelTraits sees;
+  ModelTraits reads;
+  reads.sees = false;
   m_composer.tray()->suit(reads);
   m_composer.addFile("/papers/a.pdf");
   ASSERT_TRUE(opened());
@@ -254,12 +255,13 @@ TEST_F(ComposerTest, APdfIsTextForAModelThatReadsAndPagesForOneThatSees) {
 }
 
 TEST_F(ComposerTest, AScanIsPagesOrSaysThatItHasNoText) {
+  ModelTraits reads;
+  reads.sees = false;
+  m_composer.tray()->suit(reads);
   m_composer.addFile("/papers/scan.pdf");
   ASSERT_TRUE(opened());
   EXPECT_TRUE(card()->detail().contains(QStringLiteral("without text"))) << card()->detail().toStdString();
-  ModelTraits sees;
-  sees.sees = true;
-  m_composer.tray()->suit(sees);
+  m_composer.tray()->suit({});
   EXPECT_TRUE(card()->detail().startsWith(QStringLiteral("12 pages, as pages"))) << card()->detail().toStdString();
   EXPECT_TRUE(card()->offerButton()->isHidden()) << "there is no text";
 }

@@ -1,8 +1,8 @@
 // Media for the window's tests: pictures that are painted, answers that come from the event loop as the real ones do.
 //
 // A path that contains "broken" is refused as damaged; one that ends in .png or .jpg is an image; one that contains "short" is a video of
-// 15 frames in 3 s, one that contains "subtitled" has subtitles beside it; .txt, .md and .srt are documents of three lines; .pdf is a document
-// of 12 pages, whose pages are pictures alone where it contains "scan"; everything else is a video of 128 s.
+// 15 frames in 3 s, one that contains "subtitled" has subtitles beside it; .txt, .md and .srt are documents of three lines; .pdf has 12
+// pages, which are pictures alone where it contains "scan"; everything else is a video of 128 s.
 #pragma once
 
 #include <QBuffer>

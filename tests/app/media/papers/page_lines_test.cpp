@@ -51,6 +51,8 @@ TEST(PageLines, WhatOnlyLooksLikeAHeaderStays) {
   EXPECT_EQ(leaveOutMargins(pages), 0) << "numbers that do not count with the pages";
   std::vector<QStringList> two(2, QStringList{QStringLiteral("Same"), QStringLiteral("words")});
   EXPECT_EQ(leaveOutMargins(two), 0) << "two pages say little";
+  std::vector<QStringList> tickets(9, QStringList{QStringLiteral("Admit one")});
+  EXPECT_EQ(leaveOutMargins(tickets), 0) << "nothing else is on them";
 }
 
 TEST(PageLines, RightToLeftWordsComeIntoTheirOrder) {
