@@ -13,6 +13,7 @@
 #include "engine/base/interrupt.h"
 #include "engine/media/media_detail.h"
 #include "engine/media/media_notice.h"
+#include "engine/media/sound_source.h"
 #include "engine/media/timed_line.h"
 
 namespace winnow {
@@ -125,6 +126,8 @@ class MediaOpener {
   virtual ~MediaOpener() = default;
   // Opens and probes; decodes nothing that the plan does not need. Throws Exception or Interrupted.
   virtual std::unique_ptr<FrameSource> open(const MediaRequest& request, const InterruptToken& interrupt) = 0;
+  // The sound of a video or of a file of sound alone. Throws kUnsupportedFormat where there is none, and where nobody reads sound.
+  virtual std::unique_ptr<SoundSource> open_sound(const SoundRequest& request, const InterruptToken& interrupt);
 };
 
 }  // namespace winnow

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/model_files/ctranslate2_folder.h"
 #include "engine/model_files/gguf_model.h"
 #include "engine/model_files/hugging_face_folder.h"
 #include "engine/weights/foreign_format.h"
@@ -98,6 +99,7 @@ std::unique_ptr<ModelPackage> open_package(const std::string& path, const std::s
   if (!fs::exists(fs::status(fs::path(path) / "config.json", error))) return std::make_unique<GgufModel>(model_inside(path), projector);
   if (!projector.empty())
     throw Exception(ErrorCode::kInvalidArgument, projector, "a projector belongs to a GGUF file; the folder " + path + " has its own");
+  if (holds_ctranslate2(path)) return std::make_unique<CTranslate2Folder>(path);
   return std::make_unique<HuggingFaceFolder>(path);
 }
 

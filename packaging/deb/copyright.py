@@ -52,6 +52,10 @@ Files: *
 Copyright: 2026 The Winnow authors
 License: Apache-2.0
 
+Files: usr/share/winnow/speech/*
+Copyright: 2020- Silero Team
+License: Expat
+
 Files: usr/lib/winnow/libtorch_cpu.so usr/lib/winnow/libc10.so
 Copyright: 2016- Facebook, Inc. (Adam Paszke)
  2014- Facebook, Inc. (Soumith Chintala)
@@ -70,6 +74,9 @@ Comment: The wheel's licence file names these parts of libtorch's sources; which
 
 License: Apache-2.0
 {APACHE}
+
+License: Expat
+{indented((HERE.parents[1] / "resources" / "speech" / "LICENSE").read_text(encoding="utf-8"))}
 
 License: Intel-Simplified
 {indented(mkl)}

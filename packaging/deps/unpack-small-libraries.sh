@@ -6,7 +6,7 @@ target=${1:?usage: unpack-small-libraries.sh FOLDER}
 mkdir -p "$target/debs"
 target=$(readlink -f "$target")
 cd "$target/debs"
-for package in nlohmann-json3-dev libpcre2-dev libpcre2-8-0 libpcre2-16-0 libpcre2-32-0 libpcre2-posix3 libhwy-dev libhwy1 libgtest-dev libgmock-dev googletest; do
+for package in nlohmann-json3-dev libpcre2-dev libpcre2-8-0 libpcre2-16-0 libpcre2-32-0 libpcre2-posix3 libhwy-dev libhwy1 zlib1g-dev zlib1g libgtest-dev libgmock-dev googletest; do
   ls "${package}"_*.deb >/dev/null 2>&1 || apt-get download "$package"
 done
 for archive in *.deb; do dpkg-deb -x "$archive" "$target"; done

@@ -139,10 +139,10 @@ TEST(IncludeScan, StagesOfGenerationFollowTheirOrder) {
 
 TEST(IncludeScan, EngineFoldersFollowTheirOrder) {
   const std::map<std::string, int> rank = {
-      {"engine/base", 0},    {"engine/media", 1},       {"engine/text", 1},       {"engine/sampling", 1},    {"engine/metrics", 1},
-      {"engine/weights", 2}, {"engine/model_files", 3}, {"engine/kv_cache", 2},   {"engine/layers", 3},      {"engine/vision", 4},
-      {"engine/models", 5},  {"engine/recipes", 3},     {"engine/messages", 6},   {"engine/compression", 5}, {"engine/generation", 7},
-      {"engine/api", 8},     {"engine/device", 1},      {"engine/cuda_plugin", 8}};
+      {"engine/base", 0},       {"engine/media", 1},       {"engine/text", 1},     {"engine/sampling", 1},   {"engine/metrics", 1},
+      {"engine/weights", 2},    {"engine/model_files", 3}, {"engine/kv_cache", 2}, {"engine/layers", 3},     {"engine/vision", 4},
+      {"engine/models", 5},     {"engine/speech", 6},      {"engine/recipes", 3},  {"engine/messages", 6},   {"engine/compression", 5},
+      {"engine/generation", 7}, {"engine/api", 8},         {"engine/device", 1},   {"engine/cuda_plugin", 8}};
   expect_order("engine/", rank);
 }
 
@@ -204,11 +204,12 @@ TEST(IncludeScan, LibrariesStayInTheirFolders) {
       {"torch", {"ATen/", "c10/", "torch/"}, {"engine/"}},
       {"CUDA", {"cuda", "cublas", "nvrtc"}, {"kernels/cuda/", "engine/cuda_plugin/"}},
       {"Highway", {"hwy/"}, {"kernels/"}},
-      {"FFmpeg", {"libavformat/", "libavcodec/", "libavutil/", "libswscale/"}, {"app/media/files/"}},
+      {"FFmpeg", {"libavformat/", "libavcodec/", "libavutil/", "libswscale/", "libswresample/"}, {"app/media/files/"}},
       {"OpenCV", {"opencv2/"}, {"app/media/files/"}},
       {"SQLite", {"sqlite3.h"}, {"app/chats/chat/", "app/ground/diagnostics/"}},
       {"md4c", {"md4c.h"}, {"ui/chat_view/"}},
       {"PCRE2", {"pcre2.h"}, {"engine/text/"}},
+      {"zlib", {"zlib.h"}, {"engine/speech/", "app/library/network/"}},
       {"libzip", {"zip.h"}, {"app/library/downloads/", "app/media/papers/"}},
       {"libxml2", {"libxml/"}, {"app/media/papers/"}},
       {"Qt PDF", {"QPdfDocument", "QPdfSelection", "QtPdf/"}, {"app/media/papers/"}},
