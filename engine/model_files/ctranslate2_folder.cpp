@@ -18,7 +18,7 @@ constexpr std::size_t kMostRank = 6;
 constexpr std::size_t kMostVariables = 20'000;
 
 // By the numbers of CTranslate2's DataType.
-std::optional<StoredType> type_of(std::uint8_t number) {
+std::optional<StoredType> variable_type(std::uint8_t number) {
   switch (number) {
     case 0:
       return StoredType::kF32;
@@ -95,7 +95,7 @@ class Variables final : public TensorFile {
       if (__builtin_mul_overflow(elements, static_cast<std::uint64_t>(tensor.shape.back()), &elements))
         throw Exception(ErrorCode::kDamagedFile, path() + ": " + name, "its shape is too large");
     }
-    const std::optional<StoredType> type = type_of(cursor.number<std::uint8_t>());
+    const std::optional<StoredType> type = variable_type(cursor.number<std::uint8_t>());
     const auto bytes = cursor.number<std::uint32_t>();
     tensor.begin = cursor.position();
     tensor.end = tensor.begin + bytes;

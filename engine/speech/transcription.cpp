@@ -157,11 +157,11 @@ WindowLines lines_of(std::span<const std::int64_t> tokens, std::int64_t first_ti
   return found;
 }
 
-Transcript transcribe(const SpeechModel& model, SoundSource& sound, VoiceActivity* voice, const std::string& language,
-                      const FallbackRules& rules, const TranscriptionHooks& hooks, const InterruptToken& interrupt) {
-  HeardSound heard(sound, model.network->config().mel_bins, voice, hooks.surveyed, interrupt);
-  Listening listening(model, heard, rules, hooks);
-  listening.choose_language(language);
+Transcript transcribe(const SpeechModel& model, SoundSource& sound, const HearingSettings& settings, const TranscriptionHooks& hooks,
+                      const InterruptToken& interrupt) {
+  HeardSound heard(sound, model.network->config().mel_bins, settings.voice, hooks.surveyed, interrupt);
+  Listening listening(model, heard, settings.rules, hooks);
+  listening.choose_language(settings.language);
   listening.transcript.seconds = heard.seconds();
   listening.run(interrupt);
   return std::move(listening.transcript);

@@ -70,8 +70,13 @@ struct WindowLines {
 };
 WindowLines lines_of(std::span<const std::int64_t> tokens, std::int64_t first_time, std::int64_t from, std::int64_t frames);
 
-// language: "" for the sound's own. voice: null: all is decoded.
-Transcript transcribe(const SpeechModel& model, SoundSource& sound, VoiceActivity* voice, const std::string& language,
-                      const FallbackRules& rules, const TranscriptionHooks& hooks, const InterruptToken& interrupt);
+struct HearingSettings {
+  VoiceActivity* voice = nullptr;  // null: all is decoded
+  std::string language{};          // empty: the sound's own
+  FallbackRules rules{};
+};
+
+Transcript transcribe(const SpeechModel& model, SoundSource& sound, const HearingSettings& settings, const TranscriptionHooks& hooks,
+                      const InterruptToken& interrupt);
 
 }  // namespace winnow

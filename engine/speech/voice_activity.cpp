@@ -23,7 +23,7 @@ constexpr float kSpeech = 0.5F;
 constexpr float kSilence = 0.35F;
 constexpr std::int64_t kLeastSilence = 2 * kSoundRate;
 constexpr std::int64_t kLeastSpeech = kSoundRate / 4;
-constexpr std::int64_t kPadding = 2 * kSoundRate / 5;
+constexpr std::int64_t kPadding = kSoundRate / 5;
 
 }  // namespace
 

@@ -40,21 +40,10 @@ constexpr AllowedCodec kAllowedCodecs[] = {
     {AV_CODEC_ID_VC1, "vc1"},
 };
 
-std::string codecWhitelist() {
-  std::string list;
-  for (const AllowedCodec& codec : kAllowedCodecs) list += (list.empty() ? "" : ",") + std::string(codec.decoder);
-  return list;
-}
-
 // HLS, DASH, concat and external references in MP4 all end here.
 int refuseToOpen(AVFormatContext*, AVIOContext** io, const char*, int, AVDictionary**) {
   *io = nullptr;
   return AVERROR(EPERM);
-}
-
-bool isEncrypted(const AVStream& stream) {
-  if (av_stream_get_side_data(&stream, AV_PKT_DATA_ENCRYPTION_INIT_INFO, nullptr) != nullptr) return true;
-  return stream.codecpar->codec_tag == MKTAG('e', 'n', 'c', 'v');
 }
 
 const char* decoderName(AVCodecID id, RawPictures raw) {
@@ -77,6 +66,18 @@ void requireVideoSize(const AVCodecParameters& parameters, const MediaLimits& li
 
 }  // namespace
 
+std::string videoDecoders() {
+  std::string list;
+  for (const AllowedCodec& codec : kAllowedCodecs) list += (list.empty() ? "" : ",") + std::string(codec.decoder);
+  return list;
+}
+
+bool isEncrypted(const AVStream& stream) {
+  if (av_stream_get_side_data(&stream, AV_PKT_DATA_ENCRYPTION_INIT_INFO, nullptr) != nullptr) return true;
+  const unsigned tag = stream.codecpar->codec_tag;
+  return tag == MKTAG('e', 'n', 'c', 'v') || tag == MKTAG('e', 'n', 'c', 'a');
+}
+
 const AVInputFormat& videoDemuxer(ContentType type) {
   require(kindOf(type) == MediaKind::kVideo, "a still image has no demuxer");
   const AVInputFormat* demuxer = av_find_input_format(readerOf(type));
@@ -92,10 +93,10 @@ void restrictFormat(AVFormatContext& format, const MediaLimits& limits) {
   format.max_streams = limits.videoStreams + 1;
 }
 
-void restrictOptions(AvOptions& options, const AVInputFormat& demuxer) {
+void restrictOptions(AvOptions& options, const AVInputFormat& demuxer, const std::string& decoders) {
   options.set("protocol_whitelist", "");
   options.set("format_whitelist", demuxer.name);
-  options.set("codec_whitelist", codecWhitelist());
+  options.set("codec_whitelist", decoders);
 }
 
 void throwNotOpened(int code, const MediaLimits& limits, const std::string& subject) {

@@ -30,10 +30,13 @@ class AvOptions {
 // The one demuxer of a kind of video; require()s that this build of FFmpeg has it.
 const AVInputFormat& videoDemuxer(ContentType type);
 
+// The decoders that pictures may be decoded by: names, parted by commas.
+std::string videoDecoders();
+
 // Limits, and what the context may never do.
 void restrictFormat(AVFormatContext& format, const MediaLimits& limits);
-// Only `demuxer` and the decoders of the list.
-void restrictOptions(AvOptions& options, const AVInputFormat& demuxer);
+// Only `demuxer` and these decoders, names parted by commas.
+void restrictOptions(AvOptions& options, const AVInputFormat& demuxer, const std::string& decoders = videoDecoders());
 // A demuxer that avformat_open_input refused with `code`.
 [[noreturn]] void throwNotOpened(int code, const MediaLimits& limits, const std::string& subject);
 
@@ -56,7 +59,8 @@ struct DecoderThreads {
 };
 AvDecoder openVideoDecoder(const ChosenVideo& video, const MediaLimits& limits, const std::string& subject, DecoderThreads threads);
 
-// Throws kUnsupportedFormat for a packet that says it is encrypted.
+// True for a stream that says it is encrypted; requirePlain() throws kUnsupportedFormat for such a packet.
+bool isEncrypted(const AVStream& stream);
 void requirePlain(const AVPacket& packet, const std::string& subject);
 
 }  // namespace winnow::app

@@ -17,6 +17,7 @@
 #include "app/media/files/media_file.h"
 #include "app/media/files/media_reader.h"
 #include "app/media/files/paper_reader.h"
+#include "app/media/files/sound_file.h"
 #include "app/media/files/still_image.h"
 #include "app/media/files/subtitles.h"
 #include "app/media/files/text_encoding.h"
@@ -159,6 +160,11 @@ std::unique_ptr<MediaSource> FfmpegMediaOpener::openSource(const MediaRequest& r
   } catch (const std::bad_alloc&) {
     throw Exception(ErrorCode::kOutOfMemory, request.path, "there is not enough memory to open the file");
   }
+}
+
+std::unique_ptr<SoundSource> FfmpegMediaOpener::openSound(const SoundRequest& request, const InterruptToken& interrupt) const {
+  interrupt.throw_if_requested();
+  return std::make_unique<SoundFile>(m_files(request.path), m_limits, interrupt);
 }
 
 MediaKind FfmpegMediaOpener::detectKind(const std::string& path, const InterruptToken& /*interrupt*/) const {

@@ -28,6 +28,7 @@ class FfmpegMediaOpener final : public MediaReader {
   FfmpegMediaOpener& operator=(const FfmpegMediaOpener&) = delete;
 
   std::unique_ptr<MediaSource> openSource(const MediaRequest& request, const InterruptToken& interrupt) const override;
+  std::unique_ptr<SoundSource> openSound(const SoundRequest& request, const InterruptToken& interrupt) const override;
   MediaKind detectKind(const std::string& path, const InterruptToken& interrupt = {}) const override;
   Subtitles readSubtitles(const std::string& path, const std::string& encoding, const InterruptToken& interrupt) const override;
 

@@ -56,7 +56,12 @@ class MediaReader : public MediaOpener {
   std::unique_ptr<FrameSource> open(const MediaRequest& request, const InterruptToken& interrupt) final {
     return openSource(request, interrupt);
   }
-  // The same with what is known about the file.
+  std::unique_ptr<SoundSource> open_sound(const SoundRequest& request, const InterruptToken& interrupt) final {
+    return openSound(request, interrupt);
+  }
+  // The sound of a video, or of a file of sound alone (sound_file.h).
+  virtual std::unique_ptr<SoundSource> openSound(const SoundRequest& request, const InterruptToken& interrupt) const = 0;
+  // The same as open() with what is known about the file.
   virtual std::unique_ptr<MediaSource> openSource(const MediaRequest& request, const InterruptToken& interrupt) const = 0;
   // Image, video or document, by content.
   virtual MediaKind detectKind(const std::string& path, const InterruptToken& interrupt = {}) const = 0;

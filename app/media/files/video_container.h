@@ -1,8 +1,7 @@
-// A video file opened with FFmpeg over our own reader: one named demuxer, no other file, no network, no device.
+// A video file, opened (media_container.h).
 //
-// Used by the probe and VideoFrameSource. Owns the demuxer; the file and the watch are borrowed and must outlive it. Only the chosen video
-// stream is delivered. Errors: kUnsupportedFormat (codec outside the list, no video, encrypted), kDamagedFile, kLimitExceeded, Interrupted.
-// Threads: one at a time.
+// Used by the probe and VideoFrameSource. Only the chosen video stream is delivered. Errors: kUnsupportedFormat (codec outside the list, no
+// video, encrypted), kDamagedFile, kLimitExceeded, Interrupted. Threads: one at a time.
 #pragma once
 
 #include <memory>
@@ -14,22 +13,17 @@
 #include "app/media/files/content_type.h"
 #include "app/media/files/decode_watch.h"
 #include "app/media/files/limits.h"
+#include "app/media/files/media_container.h"
 #include "app/media/files/media_file.h"
 
 namespace winnow::app {
 
-class VideoContainer {
+class VideoContainer : public MediaContainer {
  public:
-  // ownBytes: of the file, from its beginning on, that belong to this video (container_extent.h); nothing behind them is read.
+  // ownBytes: as MediaContainer's.
   VideoContainer(const MediaFile& file, ContentType type, std::int64_t ownBytes, const MediaLimits& limits, const DecodeWatch& watch);
-  ~VideoContainer();
-  VideoContainer(const VideoContainer&) = delete;
-  VideoContainer& operator=(const VideoContainer&) = delete;
 
-  const std::string& path() const { return m_file.path(); }
   ContentType type() const { return m_type; }
-  AVFormatContext& format() { return *m_format; }
-  const AVFormatContext& format() const { return *m_format; }
   AVStream& stream() { return *m_video.stream; }
   const AVStream& stream() const { return *m_video.stream; }
   // When the first picture is shown, in ticks of the stream's time base.
@@ -58,19 +52,9 @@ class VideoContainer {
   bool rewind();
 
  private:
-  static int readCallback(void* self, std::uint8_t* buffer, int bytes);
-  static std::int64_t seekCallback(void* self, std::int64_t offset, int whence);
-  void close() noexcept;
   void place(AVPacket& packet);
 
-  const MediaFile& m_file;
   const ContentType m_type;
-  const std::int64_t m_ownBytes;
-  const MediaLimits m_limits;
-  const DecodeWatch& m_watch;
-  std::int64_t m_position = 0;
-  AVIOContext* m_io = nullptr;
-  AVFormatContext* m_format = nullptr;
   ChosenVideo m_video;
   std::shared_ptr<const ClockStretches> m_stretches;  // of all containers of the file; usually none
   std::int64_t m_readTo = 0;

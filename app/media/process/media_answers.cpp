@@ -118,6 +118,20 @@ FramesRead framesAnswer(AnswerBytes bytes, int count, const SourceOpened& opened
   return read;
 }
 
+SoundOpened soundOpenedAnswer(AnswerBytes bytes) {
+  const auto opened = wire::decoded_fields<SoundOpened>(bytes);
+  requireTimes({opened.durationS});
+  requireSound(opened.durationS >= 0.0, "a length is out of range");
+  return opened;
+}
+
+std::vector<float> soundAnswer(AnswerBytes bytes, std::int64_t count) {
+  auto read = wire::decoded_fields<SoundRead>(bytes);
+  requireSound(std::ssize(read.samples) <= count, "there are more samples than were asked for");
+  requireSound(std::ranges::all_of(read.samples, [](float sample) { return std::isfinite(sample); }), "a sample is no number");
+  return std::move(read.samples);
+}
+
 Error failedAnswer(AnswerBytes bytes) {
   auto error = wire::decoded_fields<Error>(bytes);
   requireSound(error.subject.size() <= kMostReasonBytes, "a text is too long or no UTF-8");  // a path, whose bytes may be anything

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "app/media/process/media_protocol.h"
 
@@ -23,6 +24,9 @@ Subtitles linesAnswer(AnswerBytes bytes);
 DocumentText textAnswer(AnswerBytes bytes);
 // count: frames that were asked for, of a source that was opened as this.
 FramesRead framesAnswer(AnswerBytes bytes, int count, const SourceOpened& opened, const MediaLimits& limits);
+SoundOpened soundOpenedAnswer(AnswerBytes bytes);
+// count: samples that were asked for.
+std::vector<float> soundAnswer(AnswerBytes bytes, std::int64_t count);
 Error failedAnswer(AnswerBytes bytes);
 
 }  // namespace winnow::app

@@ -35,6 +35,8 @@ enum class MediaMessage : std::uint32_t {
   kReadFrames = 6,  // AskFrames -> kFrames
   kClose = 7,       // CloseSource
   kInterrupt = 8,   // InterruptReading
+  kOpenSound = 9,   // AskFile -> kSoundOpened
+  kReadSound = 10,  // AskSound -> kSound
   kReady = 32,      // ReadyToRead
   kOpened = 33,     // SourceOpened
   kDetected = 34,   // KindDetected
@@ -43,6 +45,8 @@ enum class MediaMessage : std::uint32_t {
   kFrames = 37,     // FramesRead
   kFailed = 38,     // Error
   kInterrupted = 39,
+  kSoundOpened = 40,  // SoundOpened
+  kSound = 41,        // SoundRead
 };
 
 // The rights that the kernel was able to take from a process.
@@ -83,6 +87,13 @@ struct AskFrames {
   int count = 0;
 };
 
+// Samples of a source of sound from `first` on; earlier ones than were read last begin the file anew.
+struct AskSound {
+  std::uint64_t source = 0;
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+
 struct CloseSource {
   std::uint64_t source = 0;
 };
@@ -120,6 +131,14 @@ struct FramesRead {
   std::vector<MediaNotice> notices;
 };
 
+struct SoundOpened {
+  double durationS = 0.0;
+};
+
+struct SoundRead {
+  std::vector<float> samples;
+};
+
 WINNOW_FIELDS(MediaLimits, imageFileBytes, imageStoredPixels, imagePixels, imageSidePx, imageSideRatio, videoFramePixels, videoStreams,
               probeBytes, probeMs, plannedFrames, decoders, liveIndexEntries, decodeBudgetMs)
 WINNOW_FIELDS(MediaInfo, kind, container, codec, widthPx, heightPx, durationS, playsS, averageFps, rotationDegrees, colourRange,
@@ -142,6 +161,9 @@ WINNOW_FIELDS(ReadyToRead, version, sandbox)
 WINNOW_FIELDS(GivenFile, path, sizeBytes, version, failure)
 WINNOW_FIELDS(AskFile, source, request, files)
 WINNOW_FIELDS(AskFrames, source, first, count)
+WINNOW_FIELDS(AskSound, source, first, count)
+WINNOW_FIELDS(SoundOpened, durationS)
+WINNOW_FIELDS(SoundRead, samples)
 WINNOW_FIELDS(CloseSource, source)
 WINNOW_FIELDS(InterruptReading, kind)
 WINNOW_FIELDS(SourceOpened, info, durationS, askedS, shownS, untilS, planned, lines, notices)

@@ -102,8 +102,11 @@ void MediaServer::answer(ChannelMessage message, const Interrupts& interrupts) {
   try {
     if (kind == MediaMessage::kReadFrames) return answerWithFrames(wire::decoded_fields<AskFrames>(message.bytes), interrupts);
     m_ahead.reset();
+    if (kind == MediaMessage::kReadSound) return answerWithSound(wire::decoded_fields<AskSound>(message.bytes), interrupts.question);
     if (kind == MediaMessage::kClose) {
-      m_sources.erase(wire::decoded_fields<CloseSource>(message.bytes).source);
+      const std::uint64_t source = wire::decoded_fields<CloseSource>(message.bytes).source;
+      m_sounds.erase(source);
+      m_sources.erase(source);
       if (m_sources.empty()) {
         m_memory.giveBack();
         ::malloc_trim(0);
@@ -135,6 +138,12 @@ void MediaServer::answerAboutFile(MediaMessage kind, ChannelMessage message, con
       m_sources[ask.source] = {request.path, std::move(source)};
       return;
     }
+    case MediaMessage::kOpenSound: {
+      std::unique_ptr<SoundSource> sound = opener.openSound({request.path, {}}, interrupt);
+      send(MediaMessage::kSoundOpened, SoundOpened{sound->duration_s()});
+      m_sounds[ask.source] = {request.path, std::move(sound)};
+      return;
+    }
     case MediaMessage::kDetectKind:
       return send(MediaMessage::kDetected, KindDetected{opener.detectKind(request.path, interrupt)});
     case MediaMessage::kReadLines:
@@ -160,6 +169,26 @@ void MediaServer::answerWithFrames(const AskFrames& ask, const Interrupts& inter
   const std::int64_t bytes = std::int64_t{3} * read.info.widthPx * read.info.heightPx * ask.count;
   if (left > 0 && ask.count > 0 && bytes <= FrameMemory::kAreaBytes)
     readAhead(found->second, {ask.source, next, std::min(ask.count, left)}, interrupts.ahead);
+}
+
+void MediaServer::answerWithSound(const AskSound& ask, const InterruptToken& interrupt) {
+  constexpr std::int64_t kPiece = 60 * kSoundRate;  // that is left out at a time
+  const auto found = m_sounds.find(ask.source);
+  require(found != m_sounds.end() && ask.count >= 0, "the process that reads media has no such sound");
+  OpenSound& of = found->second;
+  m_subject = of.path;
+  if (ask.first < of.at) {
+    of.sound->rewind();
+    of.at = 0;
+  }
+  while (of.at < ask.first) {
+    const auto left = std::ssize(of.sound->read(std::min(kPiece, ask.first - of.at), interrupt));
+    if (left == 0) break;
+    of.at += left;
+  }
+  SoundRead read{of.sound->read(ask.count, interrupt)};
+  of.at += std::ssize(read.samples);
+  send(MediaMessage::kSound, read);
 }
 
 FramesRead MediaServer::readFrames(OpenSource& of, const AskFrames& ask, const InterruptToken& interrupt) {

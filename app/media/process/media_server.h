@@ -58,6 +58,11 @@ class MediaServer {
     std::string path;
     std::unique_ptr<MediaSource> source;
   };
+  struct OpenSound {
+    std::string path;
+    std::unique_ptr<SoundSource> sound;
+    std::int64_t at = 0;  // the next sample
+  };
   // Frames that nobody has asked for yet.
   struct ReadAhead {
     AskFrames ask;
@@ -72,6 +77,7 @@ class MediaServer {
   void answer(ChannelMessage message, const Interrupts& interrupts);
   void answerAboutFile(MediaMessage kind, ChannelMessage message, const InterruptToken& interrupt);
   void answerWithFrames(const AskFrames& ask, const Interrupts& interrupts);
+  void answerWithSound(const AskSound& ask, const InterruptToken& interrupt);
   FramesRead readFrames(OpenSource& of, const AskFrames& ask, const InterruptToken& interrupt);
   void readAhead(OpenSource& of, const AskFrames& ask, const InterruptToken& interrupt);
   template <class Answer>
@@ -82,6 +88,7 @@ class MediaServer {
   const Papers m_papers;
   FrameMemory m_memory;
   std::map<std::uint64_t, OpenSource> m_sources;
+  std::map<std::uint64_t, OpenSound> m_sounds;
   std::optional<ReadAhead> m_ahead;
   std::string m_subject;  // of the question that is worked on
   // The reading thread's: of the last question, of what is read behind its answer, and behind the one before.

@@ -66,6 +66,30 @@ class ProcessMediaSource final : public MediaSource {
   mutable std::string m_hash;
 };
 
+// Sound that is decoded in the media process; opened anew there if the process died of another file.
+class ProcessSound final : public SoundSource {
+ public:
+  ProcessSound(std::shared_ptr<MediaProcess> process, const std::string& path, OpenedMedia file, const InterruptToken& interrupt);
+  ~ProcessSound() override { m_process->tell(MediaMessage::kClose, wire::encoded_fields(CloseSource{m_number}), m_start); }
+
+  double duration_s() const override { return m_durationS; }
+  std::string content_hash() const override { return contentHash(MediaFile(m_path, m_file)); }
+  std::vector<float> read(std::int64_t count, const InterruptToken& interrupt) override;
+  void rewind() override { m_at = 0; }
+
+ private:
+  void open(const InterruptToken& interrupt);
+
+  const std::shared_ptr<MediaProcess> m_process;  // shared: it outlives its reader while a source is open
+  const std::string m_path;
+  const OpenedMedia m_file;
+  GivenFiles m_files;
+  const std::uint64_t m_number;
+  MediaProcess::Start m_start = MediaProcess::kAnyProcess;
+  double m_durationS = 0.0;
+  std::int64_t m_at = 0;
+};
+
 constexpr std::int64_t kAnswerBytes = std::int64_t{256} << 20;  // of pixels in one answer, unless one frame is larger
 constexpr std::size_t kPageBytes = 4096;
 
@@ -173,6 +197,32 @@ std::vector<SampledFrame> ProcessMediaSource::readPart(int first, int count, con
   return frames;
 }
 
+ProcessSound::ProcessSound(std::shared_ptr<MediaProcess> process, const std::string& path, OpenedMedia file,
+                           const InterruptToken& interrupt)
+    : m_process(std::move(process)), m_path(path), m_file(std::move(file)), m_number(m_process->nextSource()) {
+  m_files.add(m_path, m_file);
+  open(interrupt);
+}
+
+void ProcessSound::open(const InterruptToken& interrupt) {
+  MediaRequest request;
+  request.path = m_path;
+  const MediaQuestion question{MediaMessage::kOpenSound, MediaMessage::kSoundOpened, m_path,
+                               wire::encoded_fields(AskFile{m_number, request, m_files.files()}), m_files.descriptors()};
+  m_start = m_process->ask(question, MediaProcess::kAnyProcess, interrupt,
+                           [&](const std::vector<std::uint8_t>& answer, int) { m_durationS = soundOpenedAnswer(answer).durationS; });
+}
+
+std::vector<float> ProcessSound::read(std::int64_t count, const InterruptToken& interrupt) {
+  std::vector<float> samples;
+  const MediaQuestion question{
+      MediaMessage::kReadSound, MediaMessage::kSound, m_path, wire::encoded_fields(AskSound{m_number, m_at, count}), {}};
+  const auto take = [&](const std::vector<std::uint8_t>& answer, int) { samples = soundAnswer(answer, count); };
+  while (m_process->ask(question, m_start, interrupt, take) == MediaProcess::kAnyProcess) open(interrupt);
+  m_at += std::ssize(samples);
+  return samples;
+}
+
 using Bytes = std::vector<std::uint8_t>;
 
 // A question about one file, which is opened for it.
@@ -208,6 +258,11 @@ DocumentText ProcessMediaReader::readDocument(const MediaFile& file, const Media
   m_process->ask(questionAbout(MediaMessage::kReadText, MediaMessage::kText, request, files), MediaProcess::kAnyProcess, interrupt,
                  [&](const Bytes& answer, int) { text = textAnswer(answer); });
   return text;
+}
+
+std::unique_ptr<SoundSource> ProcessMediaReader::openSound(const SoundRequest& request, const InterruptToken& interrupt) const {
+  interrupt.throw_if_requested();
+  return std::make_unique<ProcessSound>(m_process, request.path, openMedia(request.path), interrupt);
 }
 
 MediaKind ProcessMediaReader::detectKind(const std::string& path, const InterruptToken& interrupt) const {

@@ -36,8 +36,8 @@ std::vector<float> steps(std::initializer_list<std::pair<int, float>> runs) {
 TEST(SpokenStretches, EndAtLongPausesAndHavePadding) {
   const auto found = spoken_stretches(steps({{50, 0.0F}, {50, 0.9F}, {20, 0.1F}, {30, 0.8F}, {100, 0.0F}, {40, 0.7F}}), 290 * 512);
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[0].begin, 50 * 512 - 6400);
-  EXPECT_EQ(found[0].end, 150 * 512 + 6400) << "a short pause is no end";
+  EXPECT_EQ(found[0].begin, 50 * 512 - 3200);
+  EXPECT_EQ(found[0].end, 150 * 512 + 3200) << "a short pause is no end";
   EXPECT_EQ(found[1].end, 290 * 512);
 }
 

@@ -124,7 +124,7 @@ TEST_P(Whisper, ATranscriptHasTheTextOfTheLines) {
   TranscriptionHooks hooks;
   hooks.line = [&](const TimedLine& line) { told.push_back(line); };
   hooks.heard = [&](double seconds) { heard_s = seconds; };
-  const Transcript transcript = transcribe(model_, sound, nullptr, "", greedy(), hooks, {});
+  const Transcript transcript = transcribe(model_, sound, {nullptr, "", greedy()}, hooks, {});
   EXPECT_EQ(transcript.lines, told);
   EXPECT_FALSE(told.empty());
   EXPECT_DOUBLE_EQ(heard_s, 9.0);
@@ -149,7 +149,7 @@ TEST_P(Whisper, StopIsSeenBetweenTokens) {
     ++lines;
     stop.request_stop();
   };
-  EXPECT_THROW(transcribe(model_, sound, nullptr, "", greedy(), hooks, stop.token()), Interrupted);
+  EXPECT_THROW(transcribe(model_, sound, {nullptr, "", greedy()}, hooks, stop.token()), Interrupted);
   EXPECT_GE(lines, 1);
 }
 
@@ -160,8 +160,9 @@ TEST(WhisperLanguage, OneThatTheModelLacksIsRefusedByName) {
   const HuggingFaceFolder package(golden_folder("several"));
   const SpeechModel model = load_speech_model({package, at::kCPU, {}, {}, {}, {}});
   MemorySound sound(golden_sound(kSoundRate));
-  test::expect_error(ErrorCode::kInvalidArgument, "does not know this language",
-                     [&] { transcribe(model, sound, nullptr, "xx", {}, {}, {}); });
+  test::expect_error(ErrorCode::kInvalidArgument, "does not know this language", [&] {
+    transcribe(model, sound, {nullptr, "xx"}, {}, {});
+  });
 }
 
 // Slices of a window's tokens; first_time is 100, so that 150 is second 1.
