@@ -21,6 +21,7 @@
 #include "engine/generation/requests/run_tokenize.h"
 #include "engine/generation/requests/run_turn.h"
 #include "engine/generation/requests/run_watch.h"
+#include "engine/generation/requests/transcriber.h"
 #include "engine/messages/interrupted.h"
 #include "engine/text/text_bounds.h"
 
@@ -82,7 +83,8 @@ class LocalEngine : public Engine {
       emit(interrupted_and_restored());
     } catch (...) {
       Error error = device_error_behind(torch_error());
-      if (!std::holds_alternative<LoadModel>(request.body)) error = cause_of(std::move(error));
+      if (!std::holds_alternative<LoadModel>(request.body) && !std::holds_alternative<Transcribe>(request.body))
+        error = cause_of(std::move(error));
       // Scores that are no numbers are the model's fault: say which model.
       if (model_ && error.code == ErrorCode::kNumericFailure) error.subject = model_->network->info().folder;
       emit(Failed{std::move(error)});
@@ -95,6 +97,7 @@ class LocalEngine : public Engine {
     LoadHooks hooks;
     hooks.progress = [&](std::uint64_t done, std::uint64_t total) { emit(Progress{Phase::kLoadWeights, done, total}); };
     hooks.make_room = [&](std::uint64_t bytes, MemoryOf memory) { make_room(load.folder, bytes, memory, emit); };
+    transcriber_.forget();
     std::unique_ptr<LoadedModel> loaded = load_folder(load, hooks, interrupt);
     conversations_.clear();  // caches of another model are of no use
     model_ = std::move(loaded);
@@ -178,6 +181,10 @@ class LocalEngine : public Engine {
     return run_detokenize(context(emit, interrupt).model, detokenize);
   }
 
+  std::optional<EventBody> run(const Transcribe& transcribe, const EmitEvent& emit, const InterruptToken& interrupt) {
+    return transcriber_.run(transcribe, opener_, emit, interrupt);
+  }
+
   // The states that a turn continues from. A new conversation takes over what was prepared for it when it had no name yet.
   ConversationStates& states_for(const Turn& turn) {
     require_question(turn.messages);
@@ -229,6 +236,7 @@ class LocalEngine : public Engine {
   MediaOpener* opener_;  // both outlive the engine
   SpeedMemory* speeds_;
   std::unique_ptr<LoadedModel> model_;
+  Transcriber transcriber_;
   std::map<ConversationId, ConversationStates> conversations_;
   const ConversationStates nothing_;
 };

@@ -19,7 +19,7 @@ class Engine {
  public:
   virtual ~Engine() = default;
   // Runs the request to its end; events go to the sink as they happen, the last is ModelLoaded, Finished, Scored, Compared,
-  // Planned, Prepared, Watched, Saved, Restored, Tokenized or Failed (ForgetConversation is silent).
+  // Planned, Prepared, Watched, Saved, Restored, Tokenized, Transcribed or Failed (ForgetConversation is silent).
   virtual void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) = 0;
 };
 

@@ -9,6 +9,7 @@
 //   Tokenize, Detokenize: Tokenized.
 //   Prepare:   as a Turn up to its CacheReport, then Prepared.
 //   WatchClip: Progress*, then Watched.
+//   Transcribe: Progress* LinesHeard*, then Transcribed.
 // All but Turn may instead end with Failed, or with a Finished without a column: interrupted, and everything restored.
 #pragma once
 
@@ -269,13 +270,34 @@ struct Tokenized {
   std::string text;                 // of all of them, special tokens included
 };
 
+// How far a Transcribe has come, and the lines since the last of these events. The sound is read twice: first for its loudness and for
+// where somebody speaks.
+struct LinesHeard {
+  double read_s = 0.0;   // of the sound, the first time
+  double heard_s = 0.0;  // decoded
+  double sound_s = 0.0;  // of all of it, as its container says until it is read; 0: unknown
+  std::vector<TimedLine> lines{};
+};
+
+// The end of a Transcribe.
+struct Transcribed {
+  std::vector<TimedLine> lines;  // by their beginnings
+  std::string language;          // "en"; empty: nothing is said
+  double heard_s = 0.0;          // until where
+  double sound_s = 0.0;
+  double elapsed_ms = 0.0;          // without loading the model
+  std::int64_t repeated_lines = 0;  // the same line again and again, cut
+  bool stopped = false;             // Stop: what is behind heard_s is missing
+  std::string model{};              // its name and the form of its weights: "whisper-tiny.en, fp32"
+};
+
 struct Failed {
   Error error;
 };
 
-using EventBody =
-    std::variant<Progress, ModelLoaded, ModelUnloaded, MediaSampled, TextDelta, CacheReport, DecodeSample, Finished, Failed, ColumnStarted,
-                 Scored, Compared, Planned, Prepared, Watched, Saved, Restored, CacheSetAside, TokenSampled, Tokenized>;
+using EventBody = std::variant<Progress, ModelLoaded, ModelUnloaded, MediaSampled, TextDelta, CacheReport, DecodeSample, Finished, Failed,
+                               ColumnStarted, Scored, Compared, Planned, Prepared, Watched, Saved, Restored, CacheSetAside, TokenSampled,
+                               Tokenized, LinesHeard, Transcribed>;
 
 struct Event {
   static constexpr std::int32_t kNoColumn = -1;
@@ -307,6 +329,8 @@ struct EndsRequest {
   bool operator()(const CacheSetAside& /*event*/) const { return false; }
   bool operator()(const TokenSampled& /*event*/) const { return false; }
   bool operator()(const Tokenized& /*event*/) const { return true; }
+  bool operator()(const LinesHeard& /*event*/) const { return false; }
+  bool operator()(const Transcribed& /*event*/) const { return true; }
 };
 // No event of a column ends its comparison.
 inline bool ends_request(const Event& event) { return event.column == Event::kNoColumn && std::visit(EndsRequest{}, event.body); }

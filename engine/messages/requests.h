@@ -212,8 +212,20 @@ struct Detokenize {
   std::vector<std::int64_t> tokens;
 };
 
+// The words of a sound, as lines with times. Answered by LinesHeard as it goes on, then by Transcribed. The speech model is loaded beside
+// the other one and kept until another is asked for or a LoadModel comes. Stop keeps the lines so far.
+struct Transcribe {
+  std::string path;        // a video, or a file of sound alone
+  std::string content{};   // as MediaRequest::content
+  std::string model;       // a speech model's folder
+  std::string voice{};     // the file of the voice activity detector's weights; empty: all of the sound is decoded
+  std::string language{};  // "en"; empty: the sound's own
+  Device device = Device::kAuto;
+  WeightFormat format = WeightFormat::kAuto;  // auto: as stored, in fp32 arithmetic on a CPU
+};
+
 using RequestBody = std::variant<LoadModel, Turn, ExportTurn, Compare, Score, Plan, Prepare, WatchClip, SaveConversation, LoadConversation,
-                                 ForgetConversation, Tokenize, Detokenize>;
+                                 ForgetConversation, Tokenize, Detokenize, Transcribe>;
 
 // The conversation whose state a request uses, replaces or frees. A new kind of request does not compile without its line here.
 struct ConversationOf {
@@ -230,6 +242,7 @@ struct ConversationOf {
   ConversationId operator()(const ForgetConversation& forget) const { return forget.conversation; }
   ConversationId operator()(const Tokenize& /*tokenize*/) const { return 0; }
   ConversationId operator()(const Detokenize& /*detokenize*/) const { return 0; }
+  ConversationId operator()(const Transcribe& /*transcribe*/) const { return 0; }
 };
 // 0: none, or the draft.
 inline ConversationId conversation_of(const RequestBody& body) { return std::visit(ConversationOf{}, body); }

@@ -31,7 +31,7 @@ constexpr auto kKinds = std::tuple(
     Kind<DecodeSample>{"decode_sample"}, Kind<Finished>{"finished"}, Kind<Failed>{"failed"}, Kind<ColumnStarted>{"column_started"},
     Kind<Scored>{"scored"}, Kind<Compared>{"compared"}, Kind<Planned>{"planned"}, Kind<Prepared>{"prepared"}, Kind<Watched>{"watched"},
     Kind<Saved>{"saved"}, Kind<Restored>{"restored"}, Kind<CacheSetAside>{"cache_set_aside"}, Kind<TokenSampled>{"token_sampled"},
-    Kind<Tokenized>{"tokenized"});
+    Kind<Tokenized>{"tokenized"}, Kind<Transcribe>{"transcribe"}, Kind<LinesHeard>{"lines_heard"}, Kind<Transcribed>{"transcribed"});
 template <class Body>
 constexpr const char* kKindOf = std::get<Kind<Body>>(kKinds).name;
 

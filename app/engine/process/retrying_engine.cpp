@@ -22,6 +22,7 @@ struct MayRunAgain {
   bool operator()(const ForgetConversation& /*request*/) const { return false; }
   bool operator()(const Tokenize& /*request*/) const { return true; }
   bool operator()(const Detokenize& /*request*/) const { return true; }
+  bool operator()(const Transcribe& /*request*/) const { return true; }
 };
 
 // Holds back the end of the engine, once.
@@ -36,7 +37,8 @@ class FirstTry final : public EventSink {
     again = engineEnded && m_mayRunAgain && !m_spoken && !m_interrupt.requested();
     if (again) return;
     modelChanged = modelChanged || std::holds_alternative<ModelLoaded>(event.body) || std::holds_alternative<ModelUnloaded>(event.body);
-    m_spoken = m_spoken || std::holds_alternative<TextDelta>(event.body) || std::holds_alternative<TokenSampled>(event.body);
+    m_spoken = m_spoken || std::holds_alternative<TextDelta>(event.body) || std::holds_alternative<TokenSampled>(event.body) ||
+               std::holds_alternative<LinesHeard>(event.body);
     if (std::holds_alternative<MediaSampled>(event.body)) ++sampled;
     m_next.on_event(std::move(event));
   }

@@ -35,6 +35,7 @@ Engine& SwitchingEngine::own() {
 }
 
 void SwitchingEngine::handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) {
+  if (std::holds_alternative<Transcribe>(request.body)) return own().handle(request, sink, interrupt);  // a server hears nothing
   const auto* load = std::get_if<LoadModel>(&request.body);
   if (load == nullptr) return (m_server ? *m_server : own()).handle(request, sink, interrupt);
   if (isServerAddress(load->folder)) return connect(request, *load, sink, interrupt);

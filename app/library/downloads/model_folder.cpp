@@ -4,6 +4,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <algorithm>
 
 #include "app/library/downloads/download_fault.h"
 #include "app/library/downloads/file_hash.h"
@@ -15,7 +16,16 @@ namespace {
 
 constexpr qint64 kMostStampBytes = 4096;
 
+// The offer has one file.
 QString stampFile(const QString& folder, const ModelOffer& offer) { return offeredFile(folder, offer) + QStringLiteral(".checked"); }
+
+// Calls look(folder, file) for the files of an offer, as long as it says true.
+template <class Look>
+bool everyFile(const QString& folder, const ModelOffer& offer, const Look& look) {
+  const QString place = offer.beside.empty() ? folder : offeredFile(folder, offer);
+  const std::vector<ModelOffer> files = offer.files();
+  return std::ranges::all_of(files, [&](const ModelOffer& file) { return look(place, file); });
+}
 
 bool isFile(const QFileInfo& file) { return file.isFile() && !file.isSymLink(); }
 
@@ -28,14 +38,24 @@ QByteArray stampOf(const QFileInfo& file, const QByteArray& sha256) {
 
 QString modelsFolder(const QString& data) { return QDir(data).absoluteFilePath(QStringLiteral("models")); }
 
-QString offeredFile(const QString& folder, const ModelOffer& offer) { return QDir(folder).absoluteFilePath(offer.fileName()); }
+QString offeredFile(const QString& folder, const ModelOffer& offer) {
+  return QDir(folder).absoluteFilePath(offer.beside.empty() ? offer.fileName() : offer.id);
+}
+
+QString fetchedSpeechModel(const QString& folder) {
+  for (const ModelOffer& offer : speechOffers())
+    if (isFetched(folder, offer)) return offeredFile(folder, offer);
+  return {};
+}
 
 bool isFetched(const QString& folder, const ModelOffer& offer) {
+  if (!offer.beside.empty()) return everyFile(folder, offer, isFetched);
   const QFileInfo file(offeredFile(folder, offer));
   return isFile(file) && file.size() == offer.fileBytes;
 }
 
 bool isChecked(const QString& folder, const ModelOffer& offer) {
+  if (!offer.beside.empty()) return everyFile(folder, offer, isChecked);
   QFile stamp(stampFile(folder, offer));
   if (!isFetched(folder, offer) || !isFile(QFileInfo(stamp.fileName())) || !stamp.open(QIODevice::ReadOnly)) return false;
   return stamp.read(kMostStampBytes) == stampOf(QFileInfo(offeredFile(folder, offer)), offer.fileSha256);
@@ -43,6 +63,8 @@ bool isChecked(const QString& folder, const ModelOffer& offer) {
 
 bool check(const QString& folder, const ModelOffer& offer, const InterruptToken& interrupt,
            const std::function<void(qint64 done)>& progress) {
+  if (!offer.beside.empty())
+    return everyFile(folder, offer, [&](const QString& place, const ModelOffer& each) { return check(place, each, interrupt, progress); });
   QFile file(offeredFile(folder, offer));
   if (!isFetched(folder, offer) || !file.open(QIODevice::ReadOnly)) return false;
   QCryptographicHash hash(QCryptographicHash::Sha256);

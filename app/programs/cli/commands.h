@@ -51,6 +51,7 @@ RunCommand add_probe(CLI::App& command);
 RunCommand add_export(CLI::App& command);
 RunCommand add_batch(CLI::App& command);
 RunCommand add_serve(CLI::App& command);
+RunCommand add_transcribe(CLI::App& command);
 RunCommand add_completion(CLI::App& command);
 RunCommand add_manual(CLI::App& command);
 

@@ -82,6 +82,11 @@ void ConsoleSink::on_event(Event event) {
     clear_line();
     agreement = std::move(scored->agreement);
     selection = std::move(scored->selection);
+  } else if (const auto* heard = std::get_if<LinesHeard>(&event.body)) {
+    show_heard(*heard);
+  } else if (auto* transcript = std::get_if<Transcribed>(&event.body)) {
+    clear_line();
+    transcribed = std::move(*transcript);
   } else if (std::holds_alternative<Failed>(event.body) || std::holds_alternative<Compared>(event.body)) {
     clear_line();
     end_thought();
@@ -106,6 +111,18 @@ void ConsoleSink::show_progress(const Progress& progress) {
   }
   last_phase_ = progress.phase;
   any_phase_ = true;
+}
+
+void ConsoleSink::show_heard(const LinesHeard& heard) {
+  if (!heard.lines.empty()) clear_line();
+  if (on_lines && !heard.lines.empty()) on_lines(heard.lines);
+  if (!interactive_) return;
+  const bool reading = heard.heard_s == 0.0;
+  std::string line = reading ? "reading the sound" : "listening";
+  line.append(" ").append(app::formatClock(reading ? heard.read_s : heard.heard_s).toStdString());
+  if (heard.sound_s > 0.0) line.append(" of ").append(app::formatClock(heard.sound_s).toStdString());
+  status_line(line);
+  line_open_ = true;
 }
 
 // Dimmed on a terminal, else behind a word that says what it is.

@@ -3,6 +3,7 @@
 // Answers stream to stdout, thoughts, progress and figures to stderr. Main thread only.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,8 +34,11 @@ class ConsoleSink : public EventSink {
   std::optional<Saved> saved;
   std::optional<Restored> restored;
   std::vector<MediaSampled> media;
+  std::optional<Transcribed> transcribed;
+  std::function<void(const std::vector<TimedLine>&)> on_lines;  // as they are heard; may be empty
 
  private:
+  void show_heard(const LinesHeard& heard);
   void show_progress(const Progress& progress);
   void clear_line();
   void show_text(const TextDelta& delta);

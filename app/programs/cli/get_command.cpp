@@ -63,9 +63,8 @@ void list_gpu(const GpuOffer& gpu) {
   }
 }
 
-ExitStatus list_offers(const GetSources& sources) {
-  const app::ModelDownloads& downloads = sources.downloads;
-  for (const ModelOffer& offer : downloads.offers) {
+void list_of_index(const app::ModelDownloads& downloads, const std::vector<ModelOffer>& offers) {
+  for (const ModelOffer& offer : offers) {
     print_out("%s: %s, %s, %s\n", qPrintable(offer.id), qPrintable(offer.title), qPrintable(offer.licence),
               download_size(offer.fileBytes).c_str());
     const QString path = app::offeredFile(downloads.folder, offer);
@@ -76,6 +75,11 @@ ExitStatus list_offers(const GetSources& sources) {
                 download_size(offer.wheelBytes).c_str());
     }
   }
+}
+
+ExitStatus list_offers(const GetSources& sources) {
+  list_of_index(sources.downloads, sources.downloads.offers);
+  list_of_index(sources.downloads, app::speechOffers());
   list_known(sources.known);
   list_gpu(sources.gpu);
   return ExitStatus::kAnswered;
@@ -130,6 +134,10 @@ ExitStatus get_model(app::ModelDownload& download, const std::string& name) {
              [](const std::string& path) { return "ask it: " + program_call("ask") + " --model '" + path + "' \"What can you do?\""; });
 }
 
+ExitStatus get_speech_model(app::ModelDownload& download, const std::string& name) {
+  return get(download, name, [](const std::string&) { return "let it hear: " + program_call("transcribe") + " FILE"; });
+}
+
 ExitStatus get_gpu_libraries(const GpuOffer& gpu) {
   if (!gpu.plug_in) {
     print_err(
@@ -164,6 +172,8 @@ ExitStatus run_get(const GetOptions& options, const GetSources& sources) {
   const QString typed = QString::fromStdString(options.model);
   if (const ModelOffer* offer = app::findOffer(sources.downloads.offers, typed))
     return get_model(*sources.downloads.make(*offer), offer->name.toStdString());
+  if (const ModelOffer* offer = app::findOffer(app::speechOffers(), typed))
+    return get_speech_model(*sources.downloads.make(*offer), offer->name.toStdString());
   if (const std::optional<app::HubName> name = app::readHubName(typed)) return get_model(*sources.hub(*name), name->text().toStdString());
   print_err("winnow-cli: %s: no such model; see: %s\n", printable_line(options.model).c_str(), program_call("get").c_str());
   return ExitStatus::kWrongUsage;

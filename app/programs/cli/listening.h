@@ -1,0 +1,31 @@
+// Listening to attached media in the terminal, before the model that answers is loaded: --listen, and `transcribe`.
+//
+// Errors: Exception; kNoModel where no speech model is there, those of Transcribe. Main thread only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/programs/cli/console.h"
+#include "app/programs/cli/session.h"
+#include "app/programs/cli/turn_options.h"
+
+namespace winnow::cli {
+
+struct ListenOptions {
+  bool listen = false;   // to videos; sound alone is always heard
+  std::string model;     // empty: one that `get` has fetched
+  std::string language;  // empty: the sound's own
+};
+
+// --speech-model and --language.
+void add_speech_options(CLI::App& command, ListenOptions& options, const char* model_option);
+
+// The request for a file, its content hash included.
+Transcribe transcribe_request(const std::string& path, const ListenOptions& options);
+
+// Hears what is not kept yet: videos whose lines are to stand between their frames (options.heard), and documents that are sound, which
+// become texts of timed lines. Says on stderr what was heard.
+void listen_to_media(Session& session, TurnOptions& options, const ListenOptions& listen);
+
+}  // namespace winnow::cli
