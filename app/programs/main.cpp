@@ -13,6 +13,7 @@
 #include "app/chats/settings/speed_file.h"
 #include "app/engine/cache_store/conversation_caches.h"
 #include "app/engine/cache_store/keeping_engine.h"
+#include "app/engine/cache_store/kept_transcripts.h"
 #include "app/engine/host/engine_host.h"
 #include "app/engine/process/retrying_engine.h"
 #include "app/engine/remote/connect_to_server.h"
@@ -28,6 +29,7 @@
 #include "app/ground/resources/bundled_files.h"
 #include "app/library/downloads/download_queue.h"
 #include "app/library/downloads/model_folder.h"
+#include "app/library/downloads/model_offers.h"
 #include "app/library/downloads/package_download.h"
 #include "app/library/gpu/gpu_library_fetch.h"
 #include "app/library/gpu/gpu_probe.h"
@@ -45,6 +47,7 @@
 #include "app/words/english_plurals.h"
 #include "ui/model_library/hub_models.h"
 #include "ui/models/media_preview_thread.h"
+#include "ui/shell/turns/heard_videos.h"
 #include "ui/shell/window/main_window.h"
 #include "ui/theme/theme.h"
 
@@ -177,9 +180,28 @@ int main(int argc, char** argv) {
                              return std::make_unique<app::GpuLibraryDownload>(wanted, app::gpuLibraryFolder(folders.data, wanted), source);
                            }};
 
+  // The voice detector comes with Winnow, the speech model is fetched.
+  const auto hears = [folder = models](const QByteArray& path, const QByteArray& sha256) -> std::optional<Transcribe> {
+    const QString model = app::fetchedSpeechModel(folder);
+    if (model.isEmpty()) return std::nullopt;
+    Transcribe request;
+    request.path = path.toStdString();
+    request.content = sha256.toStdString();
+    request.model = QFile::encodeName(model).toStdString();
+    request.voice = QFile::encodeName(app::resourceFolder()).toStdString() + app::kVoiceWeights;
+    return request;
+  };
+  const auto heardFile = [data = folders.data](const Transcribe& request) { return app::transcriptFile(data, request, ".vtt"); };
+  const app::ModelOffer& ears = app::speechOffers().front();
+  const ui::HearingService hearing{hears, heardFile, ears.name, ears.wheelBytes, [&] { return downloads.make(ears); }};
+  preview.setTranscripts([hears, heardFile](const std::string& sha256) {
+    const std::optional<Transcribe> request = hears({}, QByteArray::fromStdString(sha256));
+    return request ? heardFile(*request) : std::string();
+  });
+
   const auto noteUse = [&folders](const QString& path) { app::noteModelUse(folders.data, path, QDateTime::currentDateTime()); };
   ui::MainWindow window({engine, store, settings, preview, app::liveClips(), list_methods(), WINNOW_VERSION, keys, report, &caches,
-                         &downloads, &finder, serve, noteUse, seeing, &shelf, &hub, &gpu},
+                         &downloads, &finder, serve, noteUse, seeing, &shelf, &hub, &gpu, &hearing},
                         initial);
   QObject::connect(&door, &app::InstanceDoor::knocked, &window, &ui::MainWindow::openFrom);
   if (!inProcess && !app::kernelSandboxes() && !app::sandboxIsRequired()) window.tellUnprotected();

@@ -28,6 +28,7 @@
 #include "ui/composer/encoding_choice.h"
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/frame_strip.h"
+#include "ui/composer/hearing.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/file_dialog.h"
 #include "ui/theme/icons.h"
@@ -84,8 +85,8 @@ class PosterLabel : public QLabel {
 
 }  // namespace
 
-AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment, QWidget* parent)
-    : QFrame(parent), m_preview(preview), m_attachment(std::move(attachment)) {
+AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment, Hearing* hearing, QWidget* parent)
+    : QFrame(parent), m_preview(preview), m_hearing(hearing), m_attachment(std::move(attachment)) {
   setFocusPolicy(Qt::TabFocus);  // a click opens it, and what is typed after that is the question
   auto* layout = new QVBoxLayout(this);
   setMargins(layout, 8, 8, 8, 8);
@@ -169,6 +170,17 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
       image.save(&bytes, "PNG");
     }
   });
+  if (m_hearing != nullptr) {
+    connect(m_hearing, &Hearing::modelChanged, this, &AttachmentCard::showOffer);
+    connect(m_hearing, &Hearing::heard, this, &AttachmentCard::onHeard);
+    connect(m_hearing, &Hearing::progressed, this, [this](const QByteArray& path, double heardS, double soundS) {
+      if (path != m_attachment.path || m_state != CardState::kReady) return;
+      m_heardS = heardS;
+      m_soundS = soundS;
+      showFacts();
+      showOffer();
+    });
+  }
   if (isAsPages()) m_paperForm = app::PaperForm::kPages;
   if (!m_attachment.thumbnailPng.isEmpty()) m_poster.loadFromData(m_attachment.thumbnailPng, "PNG");
   if (app::wasWatched(m_attachment)) {
@@ -214,6 +226,7 @@ void AttachmentCard::take(const MediaSummary& summary) {
   // Subtitles of an earlier draft may be gone, be another file now, or have moved with the video.
   const bool sameLines = !m_attachment.subtitles.isEmpty() && !m_attachment.sampled.linesDigest.isEmpty();
   if (m_attachment.subtitles != summary.subtitles) m_attachment.subtitles = sameLines ? summary.subtitles : QByteArray();
+  if (std::exchange(m_wasHeard, false)) m_attachment.subtitles = summary.subtitles;
   showFacts();
   showNoticed();
   if (summary.kind == MediaKind::kVideo && summary.durationS > 0) buildVideoControls();
@@ -273,7 +286,10 @@ void AttachmentCard::showFacts() {
     if (!m_summary.codec.isEmpty()) facts << app::displayText(m_summary.codec);
   }
   facts << tr("%1 × %2").arg(m_summary.widthPx).arg(m_summary.heightPx) << app::formatBytes(m_summary.sizeBytes);
-  if (!m_attachment.subtitles.isEmpty()) facts << tr("with %Ln subtitle line(s)", nullptr, static_cast<int>(m_summary.lines.size()));
+  const auto lines = static_cast<int>(m_summary.lines.size());
+  if (!m_attachment.subtitles.isEmpty())
+    facts << (m_summary.isHeard ? tr("with %Ln line(s) heard", nullptr, lines) : tr("with %Ln subtitle line(s)", nullptr, lines));
+  if (const QString sound = soundText(); !sound.isEmpty()) facts << sound;
   if (m_summary.kind == MediaKind::kImage && m_pins->any()) facts << tr("pinned");
   m_detail->setText(facts.join(QStringLiteral(" · ")));
 }
@@ -395,10 +411,50 @@ std::optional<AttachmentCard::Offer> AttachmentCard::offer() {
     return Offer{tr("Use the first %1 tokens").arg(app::formatCount(m_room.most)), read(m_room.most)};
   if (document && m_attachment.mostTokens > 0) return Offer{tr("Use all of it"), read(0)};
   if (isAsPages() && m_summary.words > 0) return Offer{tr("Use its text"), [this] { showAs(app::PaperForm::kText); }};
-  if (m_attachment.kind != MediaKind::kVideo || m_summary.subtitles.isEmpty()) return std::nullopt;
+  if (m_attachment.kind != MediaKind::kVideo) return std::nullopt;
+  if (m_summary.subtitles.isEmpty()) return offerOfSound();
   const bool without = m_attachment.subtitles.isEmpty();
-  return Offer{without ? tr("Read its subtitles with the frames") : tr("Leave its subtitles out"),
-               [this, without] { m_attachment.subtitles = without ? m_summary.subtitles : QByteArray(); }};
+  const QString take = m_summary.isHeard ? tr("Read what is said with the frames") : tr("Read its subtitles with the frames");
+  const QString leave = m_summary.isHeard ? tr("Leave out what is said") : tr("Leave its subtitles out");
+  return Offer{without ? take : leave, [this, without] { m_attachment.subtitles = without ? m_summary.subtitles : QByteArray(); }};
+}
+
+// "nothing is said in it", "heard 0:32 of 5:10".
+QString AttachmentCard::soundText() const {
+  if (!m_deaf.isEmpty()) return m_deaf;
+  if (m_hearing != nullptr && m_hearing->isListening(m_attachment.path))
+    return m_soundS > 0 ? tr("heard %1 of %2").arg(app::formatClock(m_heardS), app::formatClock(m_soundS)) : tr("listening…");
+  return m_summary.isHeard && m_summary.subtitles.isEmpty() ? tr("nothing is said in it") : QString();
+}
+
+std::optional<AttachmentCard::Offer> AttachmentCard::offerOfSound() {
+  if (m_hearing == nullptr || !m_summary.hasSound || m_summary.isHeard) return std::nullopt;
+  if (m_hearing->isListening(m_attachment.path)) return Offer{tr("Stop listening"), [this] { m_hearing->stop(m_attachment.path); }};
+  switch (m_hearing->model()) {
+    case Hearing::Model::kNone:
+      return Offer{tr("Get a model that hears (%1)").arg(m_hearing->modelSize()), [this] { m_hearing->fetchModel(); }};
+    case Hearing::Model::kFetching:
+      return Offer{tr("Getting a model that hears: %1").arg(app::formatShare(m_hearing->modelShare())), [] {}};
+    case Hearing::Model::kHere:
+      break;
+  }
+  return Offer{tr("Listen to what is said"), [this] {
+                 m_deaf.clear();
+                 m_hearing->listen(m_attachment.path, m_attachment.sha256);
+               }};
+}
+
+void AttachmentCard::onHeard(const QByteArray& path, const QString& failure) {
+  const bool ofTheModel = path.isEmpty();
+  if (m_state != CardState::kReady || (!ofTheModel && path != m_attachment.path) || (ofTheModel && !m_summary.hasSound)) return;
+  m_deaf = failure;
+  if (!ofTheModel && failure.isEmpty()) {
+    m_wasHeard = true;
+    return openAnew();
+  }
+  showFacts();
+  showOffer();
+  updateGeometry();
 }
 
 void AttachmentCard::showOffer() {

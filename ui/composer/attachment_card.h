@@ -27,6 +27,7 @@ class ElidedLabel;
 class EncodingChoice;
 class FramePins;
 class FrameStrip;
+class Hearing;
 
 enum class CardState : int { kOpening = 1, kReady = 2, kRefused = 3 };
 // A row with all that is known and can be done, or one picture among many.
@@ -43,7 +44,8 @@ struct DocumentRoom {
 class AttachmentCard : public QFrame {
   Q_OBJECT
  public:
-  AttachmentCard(MediaPreview& preview, app::Attachment attachment, QWidget* parent = nullptr);
+  // hearing: null where nothing hears. It outlives the card.
+  AttachmentCard(MediaPreview& preview, app::Attachment attachment, Hearing* hearing = nullptr, QWidget* parent = nullptr);
   ~AttachmentCard() override;
 
   const app::Attachment& attachment() const { return m_attachment; }
@@ -107,6 +109,9 @@ class AttachmentCard : public QFrame {
   };
   std::optional<Offer> offer();
   std::optional<Offer> offerOfRefused();
+  std::optional<Offer> offerOfSound();
+  void onHeard(const QByteArray& path, const QString& failure);
+  QString soundText() const;
   void showOffer();
   void takeOffer();
   void buildVideoControls();
@@ -118,6 +123,11 @@ class AttachmentCard : public QFrame {
   void openFrameAt(double seconds);
 
   MediaPreview& m_preview;
+  Hearing* m_hearing;
+  bool m_wasHeard = false;  // just now: its lines are read with the frames
+  double m_heardS = 0;
+  double m_soundS = 0;  // 0: not known
+  QString m_deaf;       // why it could not be heard
   app::Attachment m_attachment;
   MediaSummary m_summary;
   CardState m_state = CardState::kOpening;

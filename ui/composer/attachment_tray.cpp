@@ -82,7 +82,7 @@ QString AttachmentTray::add(app::Attachment attachment) {
     if (card->takePage(attachment)) return {};
     if (card->attachment().path == attachment.path) return tr("This file is already attached.");
   }
-  auto* card = new AttachmentCard(m_preview, std::move(attachment));
+  auto* card = new AttachmentCard(m_preview, std::move(attachment), m_hearing);
   card->suit(m_traits);
   m_cards.push_back(card);
   connect(card, &AttachmentCard::removeRequested, this, [this, card] { remove(card); });

@@ -54,6 +54,7 @@ class AttachmentTray : public QScrollArea {
   void offerDetails(const DetailChoices& pictures, const DetailChoices& frames);
   // Takes what the loaded model reads: whether a PDF comes as pages.
   void suit(const ModelTraits& traits);
+  void hearWith(Hearing* hearing) { m_hearing = hearing; }  // cards from now on
   DetailChoice* pictureDetail() const { return m_pictureDetail; }
   DetailChoice* frameDetail() const { return m_frameDetail; }
 
@@ -80,6 +81,7 @@ class AttachmentTray : public QScrollArea {
   bool holds(MediaKind kind) const;
 
   MediaPreview& m_preview;
+  Hearing* m_hearing = nullptr;
   ModelTraits m_traits;
   QWidget* m_header = nullptr;  // above what scrolls: what concerns all of them
   QWidget* m_content = nullptr;

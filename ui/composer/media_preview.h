@@ -36,6 +36,8 @@ struct MediaSummary {
   std::vector<TimedLine> lines;  // of them, all that begin before the video is over
   std::vector<MediaNotice> notices;
   std::vector<MediaNotice> subtitleNotices;  // of its subtitles, where they are read
+  bool hasSound = false;                     // a video, and it has no subtitles of its own
+  bool isHeard = false;                      // the subtitles are what Winnow heard; none where nothing is said
   QImage poster;                             // small, upright
   QByteArray posterPng;                      // the same, encoded, for the chat database's cache
 };

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/engine/cache_store/kept_transcripts.h"
 #include "app/ground/process/own_folder.h"
 #include "app/media/files/subtitles.h"
 #include "app/media/files/text_encoding.h"
@@ -124,6 +125,22 @@ void MediaPreviewThread::findSubtitles(const std::string& video, const app::Medi
   }
 }
 
+// What was heard in it takes the place of subtitles.
+void MediaPreviewThread::findSound(const std::string& video, MediaSummary& summary, const InterruptToken& interrupt) const {
+  try {
+    m_reader->openSound({video, {}}, interrupt);
+    summary.hasSound = true;
+    const std::string file = m_transcriptOf ? m_transcriptOf(summary.sha256.toStdString()) : std::string();
+    if (file.empty() || !app::isKeptTranscript(file)) return;
+    summary.isHeard = true;
+    if (QFile(QFile::decodeName(QByteArray::fromStdString(file))).size() == 0) return;
+    summary.lines = m_reader->readSubtitles(file, {}, interrupt).lines;
+    summary.subtitles = QByteArray::fromStdString(file);
+  } catch (const Exception&) {
+    // It has no sound, or none that can be read.
+  }
+}
+
 // Runs job(token, interrupt, answer) on the media thread; answer(f) runs f on the UI thread while the token is wanted.
 template <typename Job>
 PreviewToken MediaPreviewThread::enqueue(Job job) {
@@ -187,6 +204,7 @@ PreviewToken MediaPreviewThread::probe(const QByteArray& path, const QByteArray&
     summary.notices = source->notices();
     std::erase_if(summary.notices, isOfThePlan);  // the poster's, which nobody asked for
     summary.sha256 = QByteArray::fromStdString(source->content_hash());
+    if (info.kind == MediaKind::kVideo && summary.subtitles.isEmpty()) findSound(name, summary, interrupt);
     answer([this, token, summary] { Q_EMIT probed(token, summary); });
   });
 }

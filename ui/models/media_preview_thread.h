@@ -5,8 +5,10 @@
 #pragma once
 
 #include <QHash>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "app/ground/threads/mailbox.h"
 #include "app/ground/threads/worker_thread.h"
@@ -21,6 +23,11 @@ class MediaPreviewThread : public MediaPreview {
  public:
   MediaPreviewThread(std::unique_ptr<app::MediaReader> reader, const QString& pasteFolder, QObject* parent = nullptr);
   ~MediaPreviewThread() override;
+
+  // The file where lines are kept that were heard in a video of this content; empty: none can be. Called on the media thread; set before
+  // anything is probed.
+  using TranscriptOf = std::function<std::string(const std::string& sha256)>;
+  void setTranscripts(TranscriptOf transcriptOf) { m_transcriptOf = std::move(transcriptOf); }
 
   QStringList encodings() const override;
   PreviewToken probe(const QByteArray& path, const QByteArray& encoding) override;
@@ -40,7 +47,10 @@ class MediaPreviewThread : public MediaPreview {
   SampledFrame pageOf(const std::string& pdf, int page, const InterruptToken& interrupt) const;
   bool live(PreviewToken token) const { return m_running.contains(token); }
 
+  void findSound(const std::string& video, MediaSummary& summary, const InterruptToken& interrupt) const;
+
   const std::unique_ptr<app::MediaReader> m_reader;
+  TranscriptOf m_transcriptOf;
   QString m_pasteFolder;
   PreviewToken m_last = 0;
   InterruptSource m_all;

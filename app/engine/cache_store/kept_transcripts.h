@@ -12,6 +12,9 @@
 
 namespace winnow::app {
 
+// Of the voice detector, in resourceFolder() (app/ground/resources): Transcribe::voice.
+inline constexpr const char* kVoiceWeights = "/speech/silero_vad_16k.safetensors";
+
 // data: AppFolders::data. heard: its content is the hash. ending: ".vtt", or what else is made of the lines.
 std::string transcriptFile(const QString& data, const Transcribe& heard, const char* ending);
 bool isKeptTranscript(const std::string& file);

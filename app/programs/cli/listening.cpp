@@ -18,8 +18,6 @@
 namespace winnow::cli {
 namespace {
 
-constexpr const char* kVoiceFile = "/speech/silero_vad_16k.safetensors";
-
 std::string speech_model(const ListenOptions& options) {
   if (!options.model.empty()) return options.model;
   const QString fetched = app::fetchedSpeechModel(app::modelsFolder(app::AppFolders::standard().data));
@@ -73,7 +71,7 @@ Transcribe transcribe_request(const std::string& path, const ListenOptions& opti
   Transcribe request;
   request.path = path;
   request.model = speech_model(options);
-  request.voice = QFile::encodeName(app::resourceFolder()).toStdString() + kVoiceFile;
+  request.voice = QFile::encodeName(app::resourceFolder()).toStdString() + app::kVoiceWeights;
   request.language = options.language;
   request.content = media_reader().openSound({path, {}}, {})->content_hash();
   return request;

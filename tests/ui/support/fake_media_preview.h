@@ -28,6 +28,7 @@ class FakeMediaPreview : public ui::MediaPreview {
   QHash<QByteArray, std::vector<TimedLine>> lines;      // of the subtitles beside videos
   QList<QByteArray> encodingsAsked;                     // to read files in
   QByteArray gone;                                      // a file that is not there
+  QList<QByteArray> heard;                              // videos whose words are kept
 
   QStringList encodings() const override { return {QStringLiteral("UTF-8"), QStringLiteral("windows-1251"), QStringLiteral("GB18030")}; }
 
@@ -66,6 +67,14 @@ class FakeMediaPreview : public ui::MediaPreview {
       if (path.contains("subtitled")) {
         summary.subtitles = path.left(path.lastIndexOf('.')) + ".srt";
         summary.lines = lines.value(path, std::vector<TimedLine>(12, {0.5, 1.5, "Good morning."}));
+      }
+      if (path.contains("talking")) {
+        summary.hasSound = true;
+        summary.isHeard = heard.contains(path);
+        if (summary.isHeard && !path.contains("silent")) {
+          summary.subtitles = "/data/transcripts/talking.vtt";
+          summary.lines = {{0.5, 1.5, "Good morning."}, {2.0, 3.0, "Good night."}};
+        }
       }
       const bool image = path.endsWith(".png") || path.endsWith(".jpg");
       summary.kind = image ? MediaKind::kImage : MediaKind::kVideo;

@@ -64,7 +64,7 @@ class WindowTest : public testing::Test {
     m_window = std::make_unique<ui::MainWindow>(
         ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, m_clips.factory(), list_methods(), QStringLiteral("0.1.0"), m_keys,
                            [] { return QStringLiteral("Winnow: 0.1.0\nQt: six\n"); }, m_caches, &m_downloads.services, m_finder.get(),
-                           m_serve, nullptr, [this] { return m_seeing; }, m_shelf.get(), &m_hub, m_gpu},
+                           m_serve, nullptr, [this] { return m_seeing; }, m_shelf.get(), &m_hub, m_gpu, m_hearing},
         initial);
     m_firstSize = m_window->size();
     m_window->resize(1280, 800);
@@ -144,9 +144,10 @@ class WindowTest : public testing::Test {
   app::ConversationCaches* m_caches = nullptr;                                                               // null: nothing is kept
   std::shared_ptr<FakeSecretService::Record> m_desktopKeys = std::make_shared<FakeSecretService::Record>();  // shared: m_keys asks it
   app::KeyRing m_keys{std::make_unique<FakeSecretService>(m_desktopKeys)};
-  ui::ServeFunction m_serve;              // null: it cannot be served
-  const ui::GpuService* m_gpu = nullptr;  // null: nobody looks
-  QSize m_firstSize;                      // as the program made it
+  ui::ServeFunction m_serve;                      // null: it cannot be served
+  const ui::GpuService* m_gpu = nullptr;          // null: nobody looks
+  const ui::HearingService* m_hearing = nullptr;  // null: nothing is heard
+  QSize m_firstSize;                              // as the program made it
   std::unique_ptr<ui::MainWindow> m_window;
 };
 

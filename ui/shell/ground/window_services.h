@@ -31,6 +31,7 @@ struct RequestDefaults;
 
 namespace winnow::ui {
 
+struct HearingService;
 struct HubModels;
 
 // A GPU that could be used, and what it lacks.
@@ -62,6 +63,7 @@ struct WindowServices {
   app::ModelShelf* shelf = nullptr;                            // for the page of models, and for what fits; null: there is no such page
   const HubModels* hub = nullptr;                              // likewise
   const GpuService* gpu = nullptr;                             // one that could be used; null: nobody looks
+  const HearingService* hearing = nullptr;                     // null: nothing is heard
 };
 
 }  // namespace winnow::ui

@@ -10,6 +10,7 @@
 #include "ui/compare/column_view.h"
 #include "ui/compare/comparison_setup.h"
 #include "ui/compare/comparison_view.h"
+#include "ui/composer/attachment_tray.h"
 #include "ui/composer/composer.h"
 #include "ui/composer/drop_mark.h"
 #include "ui/composer/later_choice.h"
@@ -29,6 +30,7 @@
 #include "ui/shell/turns/comparison_controller.h"
 #include "ui/shell/turns/draft_controller.h"
 #include "ui/shell/turns/elsewhere_notice.h"
+#include "ui/shell/turns/heard_videos.h"
 #include "ui/shell/turns/kept_map_pages.h"
 #include "ui/shell/turns/method_dialogs.h"
 #include "ui/shell/turns/plan_controller.h"
@@ -90,6 +92,12 @@ void ChatPage::addInset(QVBoxLayout* column, QWidget* widget) {
   limit();
 }
 
+void ChatPage::hear(const HearingService& service, app::EngineHost& engine) {
+  auto* hearing = new HeardVideos(service, engine, this);
+  m_composer->tray()->hearWith(hearing);
+  connect(&m_session.answers, &AnswerRun::stateChanged, hearing, [this, hearing] { hearing->giveWay(m_session.answers.busy()); });
+}
+
 void ChatPage::build(const WindowServices& services, const QList<app::Sample>& samples, const Parts& parts) {
   auto* column = new QVBoxLayout(this);
   setMargins(column, 0, 0, 0, 6);
@@ -120,6 +128,7 @@ void ChatPage::build(const WindowServices& services, const QList<app::Sample>& s
   m_watchBar = new WatchBar;
   addInset(column, m_watchBar);
   m_composer = new Composer(services.preview, services.methods);
+  if (services.hearing != nullptr) hear(*services.hearing, services.engine);
   m_elsewhere = new ElsewhereNotice(services, m_session, *m_composer);
   addInset(column, m_elsewhere);
   m_dropMark = new DropMark(*m_composer);

@@ -45,6 +45,7 @@ class WatchBar;
 class WatchController;
 class WelcomePage;
 struct ChatSession;
+struct HearingService;
 struct LaterQuestion;
 struct WindowServices;
 
@@ -99,6 +100,7 @@ class ChatPage : public QWidget {
 
  private:
   void build(const WindowServices& services, const QList<app::Sample>& samples, const Parts& parts);
+  void hear(const HearingService& service, app::EngineHost& engine);
   void addInset(QVBoxLayout* column, QWidget* widget);  // in the middle, as wide as a line may be
   void connectViews();
   void updateState();

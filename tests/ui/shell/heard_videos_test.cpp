@@ -1,0 +1,147 @@
+// A video is heard on request: its words stand between its frames, once for all chats, and a question never waits for them.
+#include "ui/shell/turns/heard_videos.h"
+
+#include <QFile>
+#include <QPushButton>
+
+#include "app/engine/cache_store/kept_transcripts.h"
+#include "tests/support/scripted_download.h"
+#include "tests/ui/support/window_fixture.h"
+#include "ui/composer/attachment_tray.h"
+
+namespace winnow::test {
+namespace {
+
+class HeardVideosTest : public WindowTest {
+ protected:
+  void SetUp() override {
+    m_script = [this](const Request& request) -> Script {
+      if (!std::holds_alternative<Transcribe>(request.body)) return default_script(request);
+      if (m_fault) return failure_script(ErrorCode::kOutOfMemory, "", "no memory");
+      Transcribed done;
+      if (m_words) done.lines = {{0.5, 1.5, "Good morning."}, {2.0, 3.0, "Good <night>."}};
+      Script script{{{}, Say{LinesHeard{64.0, 32.0, 128.0, {}}}}};
+      if (m_stalls) script.push_back({{}, Stall{}});
+      script.push_back({{}, Say{done}});
+      return script;
+    };
+    m_service.request = [this](const QByteArray& path, const QByteArray& sha256) -> std::optional<Transcribe> {
+      if (!m_here) return std::nullopt;
+      Transcribe request;
+      request.path = path.toStdString();
+      request.content = sha256.toStdString();
+      request.model = "/models/ears";
+      return request;
+    };
+    m_service.file = [this](const Transcribe& request) { return app::transcriptFile(m_folder.path(), request, ".vtt"); };
+    m_service.modelName = QStringLiteral("Ears");
+    m_service.modelBytes = 76'000'000;
+    m_hearing = &m_service;
+    WindowTest::SetUp();
+  }
+  void attach(const char* path) {
+    composer()->addFile(path);
+    ASSERT_TRUE(waitUntil([this] { return !composer()->tray()->opening(); }));
+  }
+  ui::AttachmentCard* card() { return composer()->tray()->card(0); }
+  QString offer() { return card()->offerButton()->isHidden() ? QString() : card()->offerButton()->text(); }
+  // As MediaPreviewThread would find it.
+  QByteArray kept() {
+    QFile file(QFile::decodeName(QByteArray::fromStdString(m_service.file(*m_service.request("/clips/talking.mp4", "as attached")))));
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+  }
+  std::vector<RequestId> asked() const {
+    std::vector<RequestId> ids;
+    for (const Request& request : m_log->requests()) {
+      if (std::holds_alternative<Transcribe>(request.body)) ids.push_back(request.id);
+    }
+    return ids;
+  }
+
+  ui::HearingService m_service;
+  std::atomic<bool> m_here = true;
+  bool m_stalls = false;
+  bool m_words = true;
+  bool m_fault = false;
+};
+
+TEST_F(HeardVideosTest, ItsWordsStandBetweenItsFrames) {
+  attach("/clips/talking.mp4");
+  ASSERT_TRUE(waitUntil([this] { return offer() == QStringLiteral("Listen to what is said"); })) << offer().toStdString();
+  m_preview->heard << "/clips/talking.mp4";
+  card()->offerButton()->click();
+  ASSERT_TRUE(waitUntil([this] { return offer() == QStringLiteral("Leave out what is said"); })) << offer().toStdString();
+  EXPECT_TRUE(card()->detail().contains(QStringLiteral("with 2 lines heard"))) << card()->detail().toStdString();
+  EXPECT_EQ(card()->attachment().subtitles, "/data/transcripts/talking.vtt");
+  EXPECT_TRUE(kept().startsWith("WEBVTT")) << kept().toStdString();
+  EXPECT_TRUE(kept().contains("Good morning."));
+  card()->offerButton()->click();
+  EXPECT_TRUE(card()->attachment().subtitles.isEmpty());
+  EXPECT_EQ(offer(), QStringLiteral("Read what is said with the frames"));
+  // In another chat it is not heard again.
+  m_window->page().startNew();
+  attach("/clips/talking.mp4");
+  EXPECT_EQ(offer(), QStringLiteral("Read what is said with the frames"));
+  EXPECT_EQ(asked().size(), 1u);
+}
+
+TEST_F(HeardVideosTest, AQuestionGoesFirstAndHearingBeginsAnew) {
+  m_stalls = true;
+  attach("/clips/talking.mp4");
+  ASSERT_TRUE(waitUntil([this] { return !offer().isEmpty(); }));
+  card()->offerButton()->click();
+  ASSERT_TRUE(waitUntil([this] { return card()->detail().contains(QStringLiteral("heard 0:32 of 2:08")); }))
+      << card()->detail().toStdString();
+  EXPECT_EQ(offer(), QStringLiteral("Stop listening"));
+  const RequestId first = asked().at(0);
+  ask(QStringLiteral("What is it?"));
+  EXPECT_EQ(m_log->interruptOf(first), Interrupt::kCancel);
+  m_stalls = false;
+  ASSERT_TRUE(waitUntil([this] { return asked().size() == 2u; })) << "behind the answer";
+  EXPECT_TRUE(waitUntil([this] { return !kept().isEmpty(); }));
+}
+
+TEST_F(HeardVideosTest, StoppedFailedAndSilentAreSaid) {
+  m_stalls = true;
+  attach("/clips/silent talking.mp4");
+  ASSERT_TRUE(waitUntil([this] { return !offer().isEmpty(); }));
+  card()->offerButton()->click();
+  ASSERT_TRUE(waitUntil([this] { return asked().size() == 1u; }));
+  card()->offerButton()->click();
+  ASSERT_TRUE(waitUntil([this] { return m_log->interruptOf(asked()[0]) == Interrupt::kCancel; }));
+  ASSERT_TRUE(waitUntil([this] { return offer() == QStringLiteral("Listen to what is said"); }));
+  m_stalls = false;
+  m_fault = true;
+  card()->offerButton()->click();
+  ASSERT_TRUE(waitUntil([this] { return card()->detail().contains(QStringLiteral("memory")); })) << card()->detail().toStdString();
+  m_fault = false;
+  m_words = false;
+  m_preview->heard << "/clips/silent talking.mp4";
+  card()->offerButton()->click();
+  ASSERT_TRUE(waitUntil([this] { return card()->detail().contains(QStringLiteral("nothing is said in it")); }))
+      << card()->detail().toStdString();
+  EXPECT_TRUE(offer().isEmpty()) << "it would be the same again";
+}
+
+TEST_F(HeardVideosTest, WithoutAModelItsDownloadIsOffered) {
+  m_here = false;
+  ScriptedDownload* download = nullptr;
+  m_service.makeModel = [&download] {
+    auto made = std::make_unique<ScriptedDownload>();
+    download = made.get();
+    return made;
+  };
+  close();
+  open();
+  attach("/clips/talking.mp4");
+  EXPECT_TRUE(offer().startsWith(QStringLiteral("Get a model that hears (76"))) << offer().toStdString();
+  card()->offerButton()->click();
+  ASSERT_NE(download, nullptr);
+  Q_EMIT download->progressed({app::DownloadStage::kDownloading, 19, 76});
+  EXPECT_TRUE(offer().contains(app::formatShare(0.25))) << offer().toStdString();
+  Q_EMIT download->finished(QStringLiteral("/models/ears"));
+  EXPECT_EQ(offer(), QStringLiteral("Listen to what is said"));
+}
+
+}  // namespace
+}  // namespace winnow::test
