@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -22,6 +23,8 @@
 #include "engine/generation/requests/run_turn.h"
 #include "engine/generation/requests/run_watch.h"
 #include "engine/generation/requests/transcriber.h"
+#include "engine/generation/requests/turns_together.h"
+#include "engine/layers/row_elements.h"
 #include "engine/messages/interrupted.h"
 #include "engine/text/text_bounds.h"
 
@@ -71,27 +74,83 @@ class LocalEngine : public Engine {
   LocalEngine(MediaOpener* opener, SpeedMemory* speeds) : opener_(opener), speeds_(speeds) { set_default_threads(); }
 
   void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override {
+    NobodyWaits nobody;
+    handle_together(request, sink, interrupt, nobody);
+  }
+
+  void handle_together(const Request& request, EventSink& sink, const InterruptToken& interrupt, Waiting& waiting) override {
+    const c10::InferenceMode inference;
+    TurnsTogether turns([this](const RequestContext& of, const auto& work) { answer(of.emit, of.interrupt, work); });
+    begin(request, sink, interrupt, turns);
+    std::optional<RequestId> too_large;  // beside those that run
+    while (turns.size() > 0) {
+      const std::size_t running = turns.size();
+      while (const auto next = waiting.next([&](const Request& head) { return may_join(head, turns, too_large); }))
+        begin(next->request, *next->sink, next->interrupt, turns);
+      turns.step();
+      if (turns.size() < running) too_large.reset();
+    }
+  }
+
+ private:
+  // A turn joins the others; anything else is answered at once.
+  void begin(const Request& request, EventSink& sink, const InterruptToken& interrupt, TurnsTogether& turns) {
     const EmitEvent emit(sink, request.id);
+    const bool apart = std::holds_alternative<LoadModel>(request.body) || std::holds_alternative<Transcribe>(request.body);
+    answer(
+        emit, interrupt,
+        [&]() -> std::optional<EventBody> {
+          return std::visit(
+              [&]<class Body>(const Body& body) -> std::optional<EventBody> {
+                if constexpr (!std::is_same_v<Body, Turn>) return run(body, emit, interrupt);
+                if constexpr (std::is_same_v<Body, Turn>) turns.begin(context(emit, interrupt), body, states_for(body));
+                return std::nullopt;
+              },
+              request.body);
+        },
+        apart ? MayBlame::kNothing : MayBlame::kModel);
+  }
+
+  enum class MayBlame : int { kNothing = 1, kModel = 2 };  // the one that is loaded, whose files may have changed
+
+  // Emits what the work returns, or what it has failed with.
+  void answer(const EmitEvent& emit, const InterruptToken& interrupt, const std::function<std::optional<EventBody>()>& work,
+              MayBlame blame = MayBlame::kModel) {
     try {
-      const c10::InferenceMode inference;
       const TextBounds bounds(interrupt);
-      std::optional<EventBody> result = std::visit([&](const auto& body) { return run(body, emit, interrupt); }, request.body);
+      std::optional<EventBody> result = work();
       if (!result) return;
       if (model_) model_->require_unchanged();  // what was computed is the model's
+      const auto* finished = std::get_if<Finished>(&*result);
+      if (finished != nullptr && !finished->restored && speeds_ != nullptr)
+        speeds_->keep(speed_key(model_->network->info()), model_->speed);
       emit(*std::move(result));
     } catch (const Interrupted& interrupted) {
       emit(interrupted_and_restored());
     } catch (...) {
       Error error = device_error_behind(torch_error());
-      if (!std::holds_alternative<LoadModel>(request.body) && !std::holds_alternative<Transcribe>(request.body))
-        error = cause_of(std::move(error));
+      if (blame == MayBlame::kModel) error = cause_of(std::move(error));
       // Scores that are no numbers are the model's fault: say which model.
       if (model_ && error.code == ErrorCode::kNumericFailure) error.subject = model_->network->info().folder;
       emit(Failed{std::move(error)});
     }
   }
 
- private:
+  // A turn joins those that run while a step has room, and memory for what it takes and what they may still come to.
+  bool may_join(const Request& request, const TurnsTogether& turns, std::optional<RequestId>& too_large) {
+    if (!may_join_others(request.body) || turns.holds(conversation_of(request.body))) return false;
+    const auto* turn = std::get_if<Turn>(&request.body);
+    if (turn == nullptr) return true;
+    if (turns.size() >= kFewRows || too_large == request.id) return false;
+    try {
+      const Planned planned = plan_turn(context(EmitEvent(unheard_, request.id), {}), *turn, known(turn->conversation));
+      const bool fits = planned.free_bytes == 0 || planned.peak_bytes + turns.bytes_to_come() <= planned.free_bytes;
+      if (!fits || !planned.fits_memory) too_large = request.id;
+    } catch (...) {  // it will say so itself
+    }
+    return too_large != request.id;
+  }
+
   // Each answers with the event that ends its request, if one does.
   std::optional<EventBody> run(const LoadModel& load, const EmitEvent& emit, const InterruptToken& interrupt) {
     LoadHooks hooks;
@@ -103,12 +162,6 @@ class LocalEngine : public Engine {
     model_ = std::move(loaded);
     if (speeds_ != nullptr) model_->speed = speeds_->recall(speed_key(model_->network->info()));
     return ModelLoaded{model_info(*model_)};
-  }
-
-  std::optional<EventBody> run(const Turn& turn, const EmitEvent& emit, const InterruptToken& interrupt) {
-    Finished finished = run_turn(context(emit, interrupt), turn, states_for(turn));
-    if (speeds_ != nullptr && !finished.restored) speeds_->keep(speed_key(model_->network->info()), model_->speed);
-    return finished;
   }
 
   std::optional<EventBody> run(const ExportTurn& request, const EmitEvent& emit, const InterruptToken& interrupt) {
@@ -239,6 +292,9 @@ class LocalEngine : public Engine {
   Transcriber transcriber_;
   std::map<ConversationId, ConversationStates> conversations_;
   const ConversationStates nothing_;
+  class Unheard final : public EventSink {
+    void on_event(Event /*event*/) override {}
+  } unheard_;  // of plans that nobody has asked for
 };
 
 }  // namespace

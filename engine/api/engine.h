@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/api/waiting.h"
 #include "engine/messages/events.h"
 #include "engine/messages/requests.h"
 #include "engine/metrics/machine_speed.h"
@@ -21,6 +22,11 @@ class Engine {
   // Runs the request to its end; events go to the sink as they happen, the last is ModelLoaded, Finished, Scored, Compared,
   // Planned, Prepared, Watched, Saved, Restored, Tokenized, Transcribed or Failed (ForgetConversation is silent).
   virtual void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) = 0;
+  // The same; meanwhile an engine that can takes turns out of `waiting` and answers them in the same steps, each to its own sink. Comes
+  // back when all of them have ended. sink is there until then.
+  virtual void handle_together(const Request& request, EventSink& sink, const InterruptToken& interrupt, Waiting& /*waiting*/) {
+    handle(request, sink, interrupt);
+  }
 };
 
 // Both must outlive the engine. opener may be null for text-only use; speeds may be null: what was measured is then forgotten with the

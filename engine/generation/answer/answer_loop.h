@@ -58,6 +58,7 @@ class AnswerLoop {
   bool begin_step();
   std::optional<std::int64_t> unread() const { return unread_; }
   void end_step(at::Tensor logits, double elapsed_ms);
+  int tokens_left() const { return longest_ - steps_; }  // at most
   // Emits the remaining text. Call once, after the last step.
   Answer finish();
 

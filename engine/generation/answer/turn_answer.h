@@ -26,6 +26,7 @@ class TurnAnswer {
   bool step() { return loop_.step(); }
   // The loop whose steps others may share.
   AnswerLoop& loop() { return loop_; }
+  int tokens_left() const { return loop_.tokens_left(); }  // at most
   // Call once, after the last step. The conversation's thread then ends with the answer.
   Finished finish();
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/base/stopwatch.h"
+#include "engine/generation/answer/step_together.h"
 #include "engine/generation/prefill/turn_prefill.h"
 #include "engine/generation/requests/compared_answer.h"
 #include "engine/generation/requests/run_turn.h"
@@ -45,27 +45,6 @@ std::vector<ComparedTurn> turns_of(const Compare& compare, const LoadedModel& mo
 }
 
 using Columns = std::deque<ComparedAnswer>;  // they stay where they are
-
-// One token of every column in `going`, by one decode step. Those that end leave.
-template <class Finish>
-void step_together(const VisionLanguageModel& network, std::vector<ComparedAnswer*>& going, const Finish& finish) {
-  std::vector<ComparedAnswer*> reading;
-  std::vector<TokenToRead> tokens;
-  std::erase_if(going, [&](ComparedAnswer* column) {
-    const bool ended = !column->begin_step();
-    if (ended) finish(*column);
-    if (const std::optional<TokenToRead> token = column->unread()) {
-      reading.push_back(column);
-      tokens.push_back(*token);
-    }
-    return ended;
-  });
-  if (tokens.empty()) return;
-  const Stopwatch watch;
-  decode_step_together(network, tokens);
-  const double elapsed_ms = watch.elapsed_ms();
-  for (std::size_t i = 0; i < reading.size(); ++i) reading[i]->end_step(tokens[i], elapsed_ms);
-}
 
 }  // namespace
 

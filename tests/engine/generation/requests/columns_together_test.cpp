@@ -9,6 +9,7 @@
 #include <random>
 
 #include "engine/generation/requests/run_comparison.h"
+#include "tests/engine/generation/same_answers.h"
 #include "tests/engine/generation/three_axis_family.h"
 #include "tests/engine/generation/tiny_model.h"
 
@@ -16,47 +17,6 @@ namespace winnow::testing {
 namespace {
 
 constexpr int kMixtures = 10;  // of each family
-
-// What a column says and keeps. Progress depends on what is remembered of earlier requests, live samples on the clock.
-std::vector<Event> of_column(const EventRecorder& events, std::int32_t column) {
-  std::vector<Event> found;
-  for (const Event& event : events.events) {
-    const bool says = std::holds_alternative<TextDelta>(event.body) || std::holds_alternative<TokenSampled>(event.body) ||
-                      std::holds_alternative<CacheReport>(event.body) || std::holds_alternative<Finished>(event.body);
-    if (event.column == column && says) found.push_back(event);
-  }
-  return found;
-}
-
-struct Same {
-  const EventBody& other;
-  void operator()(const TextDelta& said) const {
-    EXPECT_EQ(said.text, std::get<TextDelta>(other).text);
-    EXPECT_EQ(said.kind, std::get<TextDelta>(other).kind);
-  }
-  void operator()(const TokenSampled& sampled) const {
-    const auto& also = std::get<TokenSampled>(other);
-    const auto same = [](const TokenProbability& one, const TokenProbability& two) {
-      EXPECT_EQ(one.token, two.token);
-      EXPECT_EQ(one.log_probability, two.log_probability) << "logits differ";
-    };
-    same(sampled.sampled, also.sampled);
-    ASSERT_EQ(sampled.likeliest.size(), also.likeliest.size());
-    for (std::size_t i = 0; i < sampled.likeliest.size(); ++i) same(sampled.likeliest[i], also.likeliest[i]);
-  }
-  void operator()(const CacheReport& report) const { EXPECT_EQ(report.kept, std::get<CacheReport>(other).kept); }
-  void operator()(const Finished& finished) const {
-    const auto& also = std::get<Finished>(other);
-    EXPECT_EQ(finished.answer, also.answer);
-    EXPECT_EQ(finished.thought, also.thought);
-    EXPECT_EQ(finished.reason, also.reason);
-    EXPECT_EQ(finished.figures.tokens.generated, also.figures.tokens.generated);
-    EXPECT_EQ(finished.figures.kv_bytes.end, also.figures.kv_bytes.end);
-    EXPECT_EQ(finished.figures.kv_bytes.metadata, also.figures.kv_bytes.metadata);
-    EXPECT_EQ(finished.figures.kv_bytes.full_end, also.figures.kv_bytes.full_end);
-  }
-  void operator()(const auto&) const { ADD_FAILURE() << "another kind of event"; }
-};
 
 class ColumnsTogether : public EveryFamily {
  protected:
@@ -102,13 +62,9 @@ TEST_P(ColumnsTogether, SayWhatTheySayOneAfterTheOther) {
     }
     for (std::size_t column = 0; column < request.recipes.size(); ++column) {
       SCOPED_TRACE(::testing::Message() << "mixture " << i << ", " << request.recipes[column].method << " in " << info_.dtype);
-      const std::vector<Event> one = of_column(apart, static_cast<std::int32_t>(column));
-      const std::vector<Event> two = of_column(together, static_cast<std::int32_t>(column));
-      ASSERT_EQ(one.size(), two.size());
-      for (std::size_t event = 0; event < one.size(); ++event) {
-        ASSERT_EQ(one[event].body.index(), two[event].body.index());
-        std::visit(Same{two[event].body}, one[event].body);
-      }
+      const std::vector<Event> one = said_in(apart, static_cast<std::int32_t>(column));
+      const std::vector<Event> two = said_in(together, static_cast<std::int32_t>(column));
+      expect_same_answers(one, two);
       if (HasFailure()) return;
     }
   }
