@@ -1,14 +1,20 @@
 #include "app/engine/host/engine_host.h"
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <QPointer>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 #include "app/engine/host/event_gatherer.h"
+#include "app/ground/process/open_file.h"
 #include "app/ground/threads/mailbox.h"
 #include "app/ground/threads/worker_thread.h"
 #include "engine/messages/interrupted.h"
@@ -26,9 +32,10 @@ bool isSilent(const RequestBody& body) { return std::holds_alternative<ForgetCon
 }  // namespace
 
 // The engine, its thread, the requests that are not answered yet, and the events on their way.
-class EngineHost::Worker final : public EventSink {
+class EngineHost::Worker final : public EventSink, public Waiting {
  public:
-  Worker(EngineFactory factory, std::function<void()> wake) : m_factory(std::move(factory)), m_wake(std::move(wake)) {
+  Worker(EngineFactory factory, std::function<void()> wake)
+      : m_factory(std::move(factory)), m_wake(std::move(wake)), m_came(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     m_thread.post([this] { makeAhead(); });
   }
 
@@ -47,11 +54,12 @@ class EngineHost::Worker final : public EventSink {
     {
       const std::lock_guard lock(m_mutex);
       m_unanswered.emplace(request.id, interrupt);
+      m_waiting.push_back({std::move(request), this, interrupt.token()});
     }
-    m_thread.post([this, request = std::move(request), token = interrupt.token()] {
-      serve(request, token);
-      const std::lock_guard lock(m_mutex);
-      m_unanswered.erase(request.id);
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written = ::write(m_came.descriptor(), &one, sizeof one);
+    m_thread.post([this] {
+      if (head() != nullptr) serve(taken());  // else it was taken in while another one ran
     });
   }
 
@@ -74,21 +82,36 @@ class EngineHost::Worker final : public EventSink {
     return m_events.urgent();
   }
 
-  // Engine thread.
+  // Engine thread, as are those below.
   void on_event(Event event) override {
-    if (m_ended || event.id != m_currentId) return;  // an engine that goes on after its outcome is not listened to
-    m_ended = ends_request(event);
-    waitForRoom();
+    const auto running = m_running.find(event.id);
+    if (running == m_running.end()) return;  // an engine that goes on after its outcome is not listened to
+    waitForRoom(running->second);
+    if (ends_request(event)) m_running.erase(running);
     deliver(std::move(event));
   }
+
+  std::optional<AskedRequest> next(const MayJoin& mayJoin) override {
+    std::uint64_t came = 0;
+    [[maybe_unused]] const auto read = ::read(m_came.descriptor(), &came, sizeof came);
+    while (const AskedRequest* const head = this->head()) {
+      const bool interrupted = head->interrupt.requested();
+      if (!interrupted && !mayJoin(head->request)) return std::nullopt;
+      AskedRequest asked = taken();
+      if (begins(asked)) return asked;
+    }
+    return std::nullopt;
+  }
+
+  std::vector<int> descriptors() const override { return {m_came.descriptor()}; }
 
  private:
   // An engine that is faster than its listener is held back, so that the window does not fill the memory. One that was interrupted goes on
   // to its end, slowly.
-  void waitForRoom() {
+  void waitForRoom(const InterruptToken& interrupt) {
     std::unique_lock lock(m_mutex);
     const auto hasRoom = [this] { return m_events.bytes() < kMostWaitingBytes; };
-    m_room.wait(lock, [&] { return hasRoom() || m_currentToken.requested(); });
+    m_room.wait(lock, [&] { return hasRoom() || interrupt.requested(); });
     if (!m_shutdown.token().requested()) m_room.wait_for(lock, kInterruptedWait, hasRoom);
   }
 
@@ -103,6 +126,7 @@ class EngineHost::Worker final : public EventSink {
     bool wake = false;
     {
       const std::lock_guard lock(m_mutex);
+      if (ends_request(event)) m_unanswered.erase(event.id);
       const bool wasUrgent = m_events.urgent();
       const bool wasEmpty = m_events.empty();
       m_events.push(std::move(event));
@@ -111,47 +135,64 @@ class EngineHost::Worker final : public EventSink {
     if (wake) m_wake();
   }
 
-  void serve(const Request& request, const InterruptToken& token) {
-    if (m_shutdown.token().requested()) return;  // nobody listens any more
-    m_currentId = request.id;
-    m_currentToken = token;
-    m_ended = false;
-    const bool silent = isSilent(request.body);
-    if (!silent && token.requested()) {
-      deliver({m_currentId, interrupted_and_restored()});  // it never began
-      return;
+  // This thread alone takes from the queue, so that its head stays where it is meanwhile.
+  const AskedRequest* head() {
+    const std::lock_guard lock(m_mutex);
+    return m_waiting.empty() ? nullptr : &m_waiting.front();
+  }
+
+  AskedRequest taken() {
+    const std::lock_guard lock(m_mutex);
+    AskedRequest asked = std::move(m_waiting.front());
+    m_waiting.pop_front();
+    if (isSilent(asked.request.body)) m_unanswered.erase(asked.request.id);
+    return asked;
+  }
+
+  // False: it was interrupted before.
+  bool begins(const AskedRequest& asked) {
+    if (m_shutdown.token().requested()) return false;  // nobody listens any more
+    if (isSilent(asked.request.body)) return true;
+    if (asked.interrupt.requested()) {
+      deliver({asked.request.id, interrupted_and_restored()});
+      return false;
     }
+    m_running.emplace(asked.request.id, asked.interrupt);
+    return true;
+  }
+
+  void serve(const AskedRequest& asked) {
+    if (!begins(asked)) return;
     try {
       if (!m_engine) {
         m_engine = m_factory();
         require(m_engine != nullptr, "the engine factory made no engine");
       }
-      m_engine->handle(request, *this, token);
+      m_engine->handle_together(asked.request, *this, asked.interrupt, *this);
     } catch (...) {
-      if (!m_ended && !silent) fail(current_error("engine"));
-      return;
+      return failAll(current_error("engine"));
     }
-    if (!m_ended && !silent) fail({ErrorCode::kInternal, "engine", "the request ended without an outcome"});
+    failAll({ErrorCode::kInternal, "engine", "the request ended without an outcome"});
   }
 
-  void fail(Error error) {
-    m_ended = true;
-    deliver({m_currentId, Failed{std::move(error)}});
+  // Those that have no outcome when the engine comes back.
+  void failAll(const Error& error) {
+    for (const auto& [id, interrupt] : std::exchange(m_running, {})) deliver({id, Failed{error}});
   }
 
   const EngineFactory m_factory;
   const std::function<void()> m_wake;
+  const OpenFile m_came;  // readable while something has come since next()
   InterruptSource m_shutdown;
 
   // Engine thread only.
   std::unique_ptr<Engine> m_engine;
-  RequestId m_currentId = 0;
-  InterruptToken m_currentToken;
-  bool m_ended = false;
+  std::map<RequestId, InterruptToken> m_running;
 
   mutable std::mutex m_mutex;  // guards the members below
   std::condition_variable m_room;
   std::map<RequestId, InterruptSource> m_unanswered;
+  std::deque<AskedRequest> m_waiting;
   EventGatherer m_events;
 
   WorkerThread m_thread{"engine"};  // last: joined first

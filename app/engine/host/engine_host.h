@@ -1,10 +1,11 @@
 // Runs the engine on its own thread and brings its events to the UI thread.
 //
-// Used by ui. post() queues a request and returns its id at once; requests run one after another in the order posted, and their events go
-// to the one who asked, as long as it lives. Every request ends with exactly one event of those that ends_request() knows
-// (ForgetConversation ends silently), also when the engine throws (Failed), ends without an outcome (Failed, kInternal) or the request was
-// interrupted while it still waited (Finished, kInterrupted, restored). Text deltas are gathered and progress is thinned to at most 30
-// updates a second (EventGatherer). No more than 4 MiB of events wait for this thread: then the engine does, until it is interrupted.
+// Used by ui. post() queues a request and returns its id at once; requests begin in the order posted, one after another or beside those
+// that run (engine/api/waiting.h), and their events go to the one who asked, as long as it lives. Every request ends with exactly one event
+// of those that ends_request() knows (ForgetConversation ends silently), also when the engine throws (Failed), ends without an outcome
+// (Failed, kInternal) or the request was interrupted while it still waited (Finished, kInterrupted, restored). Text deltas are gathered and
+// progress is thinned to at most 30 updates a second (EventGatherer). No more than 4 MiB of events wait for this thread: then the engine
+// does, until it is interrupted.
 //
 // Threads: EngineHost belongs to the thread that made it (an event loop must run there); the engine is made, used and destroyed on the
 // engine thread only. The destructor cancels everything, waits for the engine thread and delivers nothing more.

@@ -1,8 +1,8 @@
 // The protocol between a program and its winnow-engine: the kinds of messages of their channel.
 //
-// The engine's process says kHello first. The program then sends one kRequest after another and, while one runs, kInterrupts of it; the
-// answers are kEvents and, when Engine::handle() has come back, one kReturned. Anything else, or another hello, is no engine of this
-// program. Errors: none; what is no such message is nothing. Threads: plain functions.
+// The engine's process says kHello first. The program then sends kRequests, also while others run, and kInterrupts of them; the answers are
+// kEvents and, when the request is over, one kReturned. Anything else, or another hello, is no engine of this program. Errors: none; what
+// is no such message is nothing. Threads: plain functions.
 #pragma once
 
 #include <cstdint>

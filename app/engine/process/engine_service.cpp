@@ -7,6 +7,8 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -14,6 +16,7 @@
 #include "app/ground/worker/engine_end.h"
 #include "app/ground/worker/worker_channel.h"
 #include "app/ground/worker/worker_process.h"
+#include "engine/messages/interrupted.h"
 #include "engine/messages/wire.h"
 
 namespace winnow::app {
@@ -31,7 +34,7 @@ constexpr int kBadRequestStatus = 4;
   ::_exit(status);
 }
 
-class EngineService final : public EventSink {
+class EngineService final : public EventSink, public Waiting {
  public:
   explicit EngineService(OpenFile socket) : m_channel(std::move(socket), kForever) {}
 
@@ -55,14 +58,30 @@ class EngineService final : public EventSink {
     const std::string hello = engineHello();
     send(EngineMessage::kHello, {reinterpret_cast<const std::uint8_t*>(hello.data()), hello.size()});
     while (true) {
-      const auto [request, interrupt] = next();
-      engine.handle(request, *this, interrupt);
-      forget(request.id);
-      send(EngineMessage::kReturned, bytesOf(request.id));
+      waitForOne();
+      const AskedRequest first = taken();
+      engine.handle_together(first.request, *this, first.interrupt, *this);
+      returned(first.request.id);
     }
   }
 
-  void on_event(Event event) override { send(EngineMessage::kEvent, encoded(event)); }
+  void on_event(Event event) override {
+    send(EngineMessage::kEvent, encoded(event));
+    if (ends_request(event) && m_joined.erase(event.id) > 0) returned(event.id);
+  }
+
+  // The engine's thread alone takes from the queue, so that its head stays where it is meanwhile.
+  std::optional<AskedRequest> next(const MayJoin& mayJoin) override {
+    endInterrupted();
+    const Request* const head = this->head();
+    if (head == nullptr || !mayJoin(*head)) return std::nullopt;
+    AskedRequest asked = taken();
+    if (std::holds_alternative<ForgetConversation>(asked.request.body))
+      returned(asked.request.id);  // it has no event, and is done before anything that comes
+    else
+      m_joined.insert(asked.request.id);
+    return asked;
+  }
 
  private:
   void take(const ChannelMessage& message) {
@@ -82,18 +101,47 @@ class EngineService final : public EventSink {
     interrupt->kind == Interrupt::kStop ? found->second.request_stop() : found->second.request_cancel();
   }
 
-  std::pair<Request, InterruptToken> next() {
+  void waitForOne() {
     std::unique_lock lock(m_mutex);
     m_came.wait(lock, [&] { return !m_waiting.empty(); });
+  }
+
+  const Request* head() {
+    const std::lock_guard lock(m_mutex);
+    return m_waiting.empty() ? nullptr : &m_waiting.front();
+  }
+
+  // Those that were interrupted before they began.
+  void endInterrupted() {
+    std::vector<RequestId> over;
+    {
+      const std::lock_guard lock(m_mutex);
+      std::erase_if(m_waiting, [&](const Request& request) {
+        const bool is = m_interrupts[request.id].token().requested();
+        if (is) over.push_back(request.id);
+        return is;
+      });
+    }
+    for (const RequestId id : over) {
+      send(EngineMessage::kEvent, encoded(Event{id, interrupted_and_restored()}));
+      returned(id);
+    }
+  }
+
+  AskedRequest taken() {
+    const std::lock_guard lock(m_mutex);
     Request request = std::move(m_waiting.front());
     m_waiting.pop_front();
     InterruptToken token = m_interrupts[request.id].token();
-    return {std::move(request), std::move(token)};
+    return {std::move(request), this, std::move(token)};
   }
 
-  void forget(RequestId id) {
-    const std::lock_guard lock(m_mutex);
-    m_interrupts.erase(id);
+  void returned(RequestId id) {
+    {
+      const std::lock_guard lock(m_mutex);
+      m_interrupts.erase(id);
+    }
+    send(EngineMessage::kReturned, bytesOf(id));
   }
 
   void send(EngineMessage kind, std::span<const std::uint8_t> bytes) {
@@ -105,7 +153,8 @@ class EngineService final : public EventSink {
   }
 
   WorkerChannel m_channel;
-  std::mutex m_mutex;  // guards the members below
+  std::set<RequestId> m_joined;  // those that run beside the first; of the engine's thread
+  std::mutex m_mutex;            // guards the members below
   std::condition_variable m_came;
   std::deque<Request> m_waiting;
   std::map<RequestId, InterruptSource> m_interrupts;  // of requests that run or wait

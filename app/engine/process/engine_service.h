@@ -1,8 +1,9 @@
 // An engine for the program at the other end of a channel: what winnow-engine does, and what scripted engines of tests do in its place.
 //
-// Requests run one after another on the calling thread; a thread of its own takes what comes meanwhile, so that interrupts reach a request
-// that runs or waits. When the channel ends the process does, at once and whatever runs: nothing is left behind however the program
-// ended. Files are written under other names until they are whole, so that nothing half is found later.
+// Requests run on the calling thread, one after another or as many together as the engine takes in; a thread of its own takes what comes
+// meanwhile, so that interrupts reach a request that runs or waits. When the channel ends the process does, at once and whatever runs:
+// nothing is left behind however the program ended. Files are written under other names until they are whole, so that nothing half is found
+// later.
 #pragma once
 
 #include <functional>

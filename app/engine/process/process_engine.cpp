@@ -1,6 +1,7 @@
 #include "app/engine/process/process_engine.h"
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -18,6 +19,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kEndPatience{5'000};  // between the end of the channel and that of the process
+constexpr std::ptrdiff_t kMostSent = 16;     // requests that it has at a time; more are not decoded together
 
 Event decodedEvent(const ChannelMessage& message) {
   try {
@@ -47,9 +49,27 @@ class ProcessEngine::Delivery {
   enum class Of : int { kRequest = 1, kReload = 2 };
 
   Delivery(const Request& request, EventSink& sink)
-      : m_id(request.id), m_silent(std::holds_alternative<ForgetConversation>(request.body)), m_sink(sink) {}
+      : m_id(request.id),
+        m_conversation(conversation_of(request.body)),
+        m_silent(std::holds_alternative<ForgetConversation>(request.body)),
+        m_sink(sink) {}
+
+  // It is sent: from now on interrupts are told.
+  void sent(const InterruptToken& interrupt, const std::function<void(Interrupt)>& tell, milliseconds reaction) {
+    m_either = InterruptSource(interrupt);
+    m_interrupt.emplace(m_either.token(), tell, reaction);
+    returned = false;
+  }
+  ToldInterrupt& interrupt() { return *m_interrupt; }
+  // It runs: what it was told before is to be answered from now on.
+  void begins() {
+    if (!std::exchange(m_begun, true)) m_interrupt->restart();
+  }
+  // An answer to the interrupt is due: not from one that waits for others, nor from one that has ended before them.
+  bool isExpected() const { return !returned && m_begun && !isOver(); }
 
   void pass(Event event) {
+    begins();
     if (const auto* loaded = std::get_if<ModelLoaded>(&event.body)) info = encodedInfo(loaded->info);
     if (std::holds_alternative<ModelUnloaded>(event.body)) unloaded = true;
     if (const auto* failed = std::get_if<Failed>(&event.body)) spent = isEngineEnd(failed->error.code);
@@ -68,9 +88,11 @@ class ProcessEngine::Delivery {
 
   // Nothing more reaches the sink.
   bool isOver() const { return m_ended || m_silent; }
-  bool hasFault() const { return m_fault.has_value(); }
+  RequestId id() const { return m_id; }
+  ConversationId conversation() const { return m_conversation; }
 
   Of of = Of::kRequest;
+  bool returned = true;                           // by the process: it has nothing to do with it any more
   std::optional<std::vector<std::uint8_t>> info;  // of a ModelLoaded
   bool unloaded = false;
   bool spent = false;  // its process answers nothing more
@@ -85,12 +107,17 @@ class ProcessEngine::Delivery {
       m_ended = last;
     } catch (...) {
       m_fault = current_error();
+      m_either.request_cancel();
     }
   }
 
   const RequestId m_id;
+  const ConversationId m_conversation;
   const bool m_silent;
   EventSink& m_sink;
+  InterruptSource m_either;  // the requester's, or that of a sink that has failed
+  std::optional<ToldInterrupt> m_interrupt;
+  bool m_begun = false;
   bool m_ended = false;
   std::optional<Error> m_fault;
 };
@@ -105,36 +132,45 @@ ProcessEngine::ProcessEngine(EngineProcessSettings settings) : m_settings(std::m
 ProcessEngine::~ProcessEngine() = default;
 
 void ProcessEngine::handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) {
-  Delivery delivery(request, sink);
+  NobodyWaits nobody;
+  handle_together(request, sink, interrupt, nobody);
+}
+
+void ProcessEngine::handle_together(const Request& request, EventSink& sink, const InterruptToken& interrupt, Waiting& waiting) {
+  Deliveries deliveries;
+  deliveries.emplace_back(request, sink);
   std::optional<Error> error;
   try {
-    run(request, delivery, std::holds_alternative<ForgetConversation>(request.body) ? InterruptToken() : interrupt);
+    run(request, deliveries, std::holds_alternative<ForgetConversation>(request.body) ? InterruptToken() : interrupt, waiting);
   } catch (const ChannelBroken& broken) {
     error = ended(broken.cause());
   } catch (const Exception& problem) {
     error = problem.error();
     if (isEngineEnd(error->code)) forgetProcess();
   }
-  if (delivery.spent) forgetProcess();
+  if (std::ranges::any_of(deliveries, &Delivery::spent)) forgetProcess();
   if (error && isEngineEnd(error->code)) {
-    if (delivery.isOver()) m_untold = error;
+    if (std::ranges::all_of(deliveries, &Delivery::isOver)) m_untold = error;
     removeUnfinished(request.body);
   }
-  if (error) delivery.fail(*std::move(error));
-  delivery.close();
+  for (Delivery& delivery : deliveries) {
+    if (error) delivery.fail(*error);
+    delivery.close();
+  }
 }
 
-void ProcessEngine::run(const Request& request, Delivery& delivery, const InterruptToken& interrupt) {
+void ProcessEngine::run(const Request& request, Deliveries& deliveries, const InterruptToken& interrupt, Waiting& waiting) {
+  Delivery& delivery = deliveries.front();
   const auto* load = std::get_if<LoadModel>(&request.body);
   if (const std::optional<Error> lost = loss(request.body)) return delivery.fail(*lost);
   if (std::holds_alternative<ForgetConversation>(request.body) && !m_loaded) return;
   if (!m_worker) start();
   if (!greeted(interrupt)) return delivery.interrupted();
   if (load == nullptr && m_model && !m_loaded) {
-    reload(request.id, delivery, interrupt);
+    reload(request.id, deliveries, interrupt);
     if (!m_loaded) return;
   }
-  ask(request, delivery, interrupt);
+  ask(request, deliveries, interrupt, waiting);
   if (load == nullptr) return;
   if (delivery.unloaded) m_model.reset();
   m_loaded = delivery.info.has_value() || (m_loaded && !delivery.unloaded);
@@ -194,9 +230,11 @@ void ProcessEngine::takeHello(const ChannelMessage& message) {
 }
 
 // m_loaded: whether the model of before is there. Otherwise the request has ended or failed.
-void ProcessEngine::reload(RequestId id, Delivery& delivery, const InterruptToken& interrupt) {
+void ProcessEngine::reload(RequestId id, Deliveries& deliveries, const InterruptToken& interrupt) {
+  Delivery& delivery = deliveries.front();
+  NobodyWaits nobody;
   delivery.of = Delivery::Of::kReload;
-  ask({id, m_model->load}, delivery, interrupt);
+  ask({id, m_model->load}, deliveries, interrupt, nobody);
   delivery.of = Delivery::Of::kRequest;
   if (!delivery.info) return delivery.fail({ErrorCode::kInternal, "", "the model was not loaded again"});
   m_loaded = *delivery.info == m_model->info;
@@ -205,30 +243,82 @@ void ProcessEngine::reload(RequestId id, Delivery& delivery, const InterruptToke
   }
 }
 
-void ProcessEngine::ask(const Request& request, Delivery& delivery, const InterruptToken& interrupt) {
+void ProcessEngine::send(const Request& request, Delivery& delivery, const InterruptToken& interrupt) {
   WorkerChannel& channel = m_worker->channel();
   channel.send(static_cast<std::uint32_t>(EngineMessage::kRequest), encoded(request));
-  InterruptSource either(interrupt);  // the requester's, or that of a sink that has failed
-  AnswerWait wait(
-      channel, either.token(),
-      [&](Interrupt wanted) {
-        channel.send(static_cast<std::uint32_t>(EngineMessage::kInterrupt), bytesOf({request.id, wanted}));
+  delivery.sent(
+      interrupt,
+      [&channel, id = request.id](Interrupt wanted) {
+        channel.send(static_cast<std::uint32_t>(EngineMessage::kInterrupt), bytesOf({id, wanted}));
       },
       m_settings.interruptPatience);
-  while (true) {
-    if (delivery.hasFault()) either.request_cancel();
-    const std::optional<ChannelMessage> message = wait.next();
-    if (!message) throw Exception(ErrorCode::kEngineSilent, "", "the engine did not stop when it was asked to, and was ended");
-    if (message->kind == static_cast<std::uint32_t>(EngineMessage::kReturned)) {
-      if (requestIdOf(message->bytes) != request.id) throw ChannelBroken(ChannelBroken::Cause::kGarbage);
-      return;
+}
+
+// Until the process has returned all that it was sent.
+void ProcessEngine::ask(const Request& request, Deliveries& deliveries, const InterruptToken& interrupt, Waiting& waiting) {
+  const bool shares = std::holds_alternative<Turn>(request.body);
+  const auto mayJoin = [&](const Request& head) {
+    if (!shares || !may_join_others(head.body)) return false;
+    const auto isBusy = [&](const Delivery& delivery) {
+      return !delivery.isOver() && delivery.conversation() == conversation_of(head.body);
+    };
+    return std::ranges::count(deliveries, false, &Delivery::isOver) < kMostSent && std::ranges::none_of(deliveries, isBusy);
+  };
+  send(request, deliveries.front(), interrupt);
+  deliveries.front().begins();
+  while (!std::ranges::all_of(deliveries, &Delivery::returned)) {
+    while (const std::optional<AskedRequest> next = waiting.next(mayJoin)) {
+      const bool forgets = std::holds_alternative<ForgetConversation>(next->request.body);
+      send(next->request, deliveries.emplace_back(next->request, *next->sink), forgets ? InterruptToken() : next->interrupt);
     }
-    if (message->kind != static_cast<std::uint32_t>(EngineMessage::kEvent)) throw ChannelBroken(ChannelBroken::Cause::kGarbage);
-    Event event = decodedEvent(*message);
-    if (event.id != request.id) throw ChannelBroken(ChannelBroken::Cause::kGarbage);
-    const Clock::time_point given = Clock::now();
-    delivery.pass(std::move(event));
-    if (wait.told() != Interrupt::kNone) wait.allow(Clock::now() - given);  // whoever reads the answer may take long
+    if (const std::optional<ChannelMessage> message = nextMessage(deliveries, waiting)) hear(*message, deliveries);
+    // The first is asked for what it has found.
+    const auto isDone = [&](const Delivery& delivery) { return delivery.returned && &delivery != &deliveries.front(); };
+    deliveries.remove_if([&](Delivery& delivery) {
+      if (!isDone(delivery) || delivery.spent) return false;
+      delivery.close();
+      return true;
+    });
+  }
+}
+
+// Nothing: something has come to those that wait.
+std::optional<ChannelMessage> ProcessEngine::nextMessage(Deliveries& deliveries, Waiting& waiting) {
+  std::vector<int> wakers = waiting.descriptors();
+  ToldInterrupt::Clock::time_point latest = ToldInterrupt::Clock::time_point::max();
+  for (Delivery& delivery : deliveries) {
+    if (delivery.returned) continue;
+    ToldInterrupt& interrupt = delivery.interrupt();
+    interrupt.tellIfNew();
+    if (delivery.isExpected() || deliveries.size() == 1) latest = std::min(latest, interrupt.latest());
+    wakers.insert(wakers.end(), interrupt.wakers().begin(), interrupt.wakers().end());
+  }
+  auto message = m_worker->channel().receive(timeUntil(latest), wakers);
+  if (ToldInterrupt::Clock::now() > latest)
+    throw Exception(ErrorCode::kEngineSilent, "", "the engine did not stop when it was asked to, and was ended");
+  return message;
+}
+
+void ProcessEngine::hear(const ChannelMessage& message, Deliveries& deliveries) {
+  const auto named = [&](RequestId id) -> Delivery& {
+    const auto found = std::ranges::find_if(deliveries, [&](const Delivery& each) { return each.id() == id && !each.returned; });
+    if (found == deliveries.end()) throw ChannelBroken(ChannelBroken::Cause::kGarbage);
+    return *found;
+  };
+  if (message.kind == static_cast<std::uint32_t>(EngineMessage::kReturned)) {
+    const std::optional<RequestId> id = requestIdOf(message.bytes);
+    if (!id) throw ChannelBroken(ChannelBroken::Cause::kGarbage);
+    named(*id).returned = true;
+    return;
+  }
+  if (message.kind != static_cast<std::uint32_t>(EngineMessage::kEvent)) throw ChannelBroken(ChannelBroken::Cause::kGarbage);
+  Event event = decodedEvent(message);
+  Delivery& delivery = named(event.id);
+  const Clock::time_point given = Clock::now();
+  delivery.pass(std::move(event));
+  // The reader of an answer may take long.
+  for (Delivery& each : deliveries) {
+    if (!each.returned) each.interrupt().allow(Clock::now() - given);
   }
 }
 

@@ -6,11 +6,13 @@
 // One whose GPU has failed (kDeviceFailed), or that says that it is out of memory for good (kEngineOutOfMemory), is ended behind its
 // answer: such a fault stays with its process. The model that was loaded is loaded again before the next request, under that request's id;
 // if it is another one by now, the request fails with kModelFileChanged. An interrupt is sent at once and has to be answered within a time;
-// nothing else has a limit. Errors: kInternal where the program is missing. Threads: one. An event reaches the sink as soon as it is sent.
+// nothing else has a limit. Requests that wait are sent while others run, and share what becomes of the process. Errors: kInternal where
+// the program is missing. Threads: one. An event reaches the sink as soon as it is sent.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +35,7 @@ class ProcessEngine final : public Engine {
   explicit ProcessEngine(EngineProcessSettings settings);
   ~ProcessEngine() override;
   void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override;
+  void handle_together(const Request& request, EventSink& sink, const InterruptToken& interrupt, Waiting& waiting) override;
 
   pid_t pid() const { return m_worker ? m_worker->pid() : -1; }
 
@@ -43,13 +46,18 @@ class ProcessEngine final : public Engine {
     std::vector<std::uint8_t> info;  // encoded
   };
 
-  void run(const Request& request, Delivery& delivery, const InterruptToken& interrupt);
+  using Deliveries = std::list<Delivery>;  // the first is of the request that was handled, the others of those beside it
+
+  void run(const Request& request, Deliveries& deliveries, const InterruptToken& interrupt, Waiting& waiting);
   void start();
   std::optional<Error> loss(const RequestBody& body);
   bool greeted(const InterruptToken& interrupt);
   void takeHello(const ChannelMessage& message);
-  void reload(RequestId id, Delivery& delivery, const InterruptToken& interrupt);
-  void ask(const Request& request, Delivery& delivery, const InterruptToken& interrupt);
+  void reload(RequestId id, Deliveries& deliveries, const InterruptToken& interrupt);
+  void send(const Request& request, Delivery& delivery, const InterruptToken& interrupt);
+  void ask(const Request& request, Deliveries& deliveries, const InterruptToken& interrupt, Waiting& waiting);
+  std::optional<ChannelMessage> nextMessage(Deliveries& deliveries, Waiting& waiting);
+  void hear(const ChannelMessage& message, Deliveries& deliveries);
   Error ended(ChannelBroken::Cause cause);
   void forgetProcess();
 

@@ -1,5 +1,7 @@
 #include "app/engine/process/retrying_engine.h"
 
+#include <algorithm>
+#include <list>
 #include <utility>
 
 #include "app/ground/worker/engine_end.h"
@@ -28,8 +30,8 @@ struct MayRunAgain {
 // Holds back the end of the engine, once.
 class FirstTry final : public EventSink {
  public:
-  FirstTry(EventSink& next, const InterruptToken& interrupt, bool mayRunAgain)
-      : m_next(next), m_interrupt(interrupt), m_mayRunAgain(mayRunAgain) {}
+  FirstTry(EventSink& next, InterruptToken interrupt, bool mayRunAgain)
+      : m_next(next), m_interrupt(std::move(interrupt)), m_mayRunAgain(mayRunAgain) {}
 
   void on_event(Event event) override {
     const auto* failed = std::get_if<Failed>(&event.body);
@@ -50,9 +52,30 @@ class FirstTry final : public EventSink {
 
  private:
   EventSink& m_next;
-  const InterruptToken& m_interrupt;
+  const InterruptToken m_interrupt;
   const bool m_mayRunAgain;
   bool m_spoken = false;
+};
+
+// A request that was taken in beside another.
+struct Joined {
+  explicit Joined(AskedRequest request)
+      : asked(std::move(request)), first(*asked.sink, asked.interrupt, std::visit(MayRunAgain{}, asked.request.body)) {}
+  AskedRequest asked;
+  FirstTry first;
+  bool over = std::holds_alternative<ForgetConversation>(asked.request.body);
+};
+
+class PassedTo final : public EventSink {
+ public:
+  explicit PassedTo(Joined& joined) : m_joined(joined) {}
+  void on_event(Event event) override {
+    m_joined.over = ends_request(event);
+    m_joined.first.on_event(std::move(event));
+  }
+
+ private:
+  Joined& m_joined;
 };
 
 // Leaves out the media that the first try told of: they are listed where they are counted.
@@ -74,6 +97,11 @@ class SecondTry final : public EventSink {
 RetryingEngine::RetryingEngine(std::unique_ptr<Engine> engine) : m_engine(std::move(engine)) {}
 
 void RetryingEngine::handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) {
+  NobodyWaits nobody;
+  handle_together(request, sink, interrupt, nobody);
+}
+
+void RetryingEngine::handle_together(const Request& request, EventSink& sink, const InterruptToken& interrupt, Waiting& waiting) {
   const ConversationId conversation = conversation_of(request.body);
   const auto* const clip = std::get_if<WatchClip>(&request.body);
   const bool forgets = std::holds_alternative<ForgetConversation>(request.body);
@@ -83,12 +111,31 @@ void RetryingEngine::handle(const Request& request, EventSink& sink, const Inter
     return sink.on_event({request.id, Failed{{ErrorCode::kEngineCrashed, "", "what was seen of the source has gone with the engine"}}});
   if (clip != nullptr) m_watched.insert(conversation);
   FirstTry first(sink, interrupt, std::visit(MayRunAgain{}, request.body) && !m_watched.contains(conversation));
-  m_engine->handle(request, first, interrupt);
-  if (first.engineEnded) m_gone.merge(m_watched), m_gone.erase(conversation);
-  if (first.engineEnded || first.modelChanged) m_watched.clear();
+  std::list<Joined> joined;
+  WaitingBehind behind(
+      waiting,
+      [&](const AskedRequest& asked) {
+        joined.remove_if([](const Joined& each) { return each.over && !each.first.again; });
+        return std::make_unique<PassedTo>(joined.emplace_back(asked));
+      },
+      [&](const Request& head) {
+        const ConversationId of = conversation_of(head.body);
+        return !m_gone.contains(of) && !m_watched.contains(of);
+      });
+  m_engine->handle_together(request, first, interrupt, behind);
+  const bool engineEnded = first.engineEnded || std::ranges::any_of(joined, [](const Joined& each) { return each.first.engineEnded; });
+  if (engineEnded) m_gone.merge(m_watched);
+  if (first.engineEnded) m_gone.erase(conversation);
+  if (engineEnded || first.modelChanged) m_watched.clear();
   if (first.modelChanged) m_gone.clear();
-  if (!first.again) return;
-  SecondTry second(sink, first.sampled);
+  if (first.again) tryAgain(request, sink, first.sampled, interrupt);
+  for (const Joined& each : joined) {
+    if (each.first.again) tryAgain(each.asked.request, *each.asked.sink, each.first.sampled, each.asked.interrupt);
+  }
+}
+
+void RetryingEngine::tryAgain(const Request& request, EventSink& sink, int sampled, const InterruptToken& interrupt) {
+  SecondTry second(sink, sampled);
   second.on_event({request.id, Progress{Phase::kLoadWeights, 0, 0}});  // what was shown of the first try is over
   m_engine->handle(request, second, interrupt);
 }

@@ -35,9 +35,15 @@ Engine& SwitchingEngine::own() {
 }
 
 void SwitchingEngine::handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) {
-  if (std::holds_alternative<Transcribe>(request.body)) return own().handle(request, sink, interrupt);  // a server hears nothing
+  NobodyWaits nobody;
+  handle_together(request, sink, interrupt, nobody);
+}
+
+void SwitchingEngine::handle_together(const Request& request, EventSink& sink, const InterruptToken& interrupt, Waiting& waiting) {
+  // A server hears nothing.
+  if (std::holds_alternative<Transcribe>(request.body)) return own().handle_together(request, sink, interrupt, waiting);
   const auto* load = std::get_if<LoadModel>(&request.body);
-  if (load == nullptr) return (m_server ? *m_server : own()).handle(request, sink, interrupt);
+  if (load == nullptr) return (m_server ? *m_server : own()).handle_together(request, sink, interrupt, waiting);
   if (isServerAddress(load->folder)) return connect(request, *load, sink, interrupt);
   LoadWatch watch(sink);
   own().handle(request, watch, interrupt);

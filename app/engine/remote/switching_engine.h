@@ -22,6 +22,7 @@ class SwitchingEngine final : public Engine {
 
   SwitchingEngine(MakeOwn own, Connect connect, Begin begin);
   void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override;
+  void handle_together(const Request& request, EventSink& sink, const InterruptToken& interrupt, Waiting& waiting) override;
 
  private:
   Engine& own();

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <thread>
 
+#include "tests/support/gathering_engine.h"
 #include "tests/support/scripted_engine.h"
 #include "tests/support/wait_until.h"
 #include "tests/support/wired_engine.h"
@@ -306,6 +307,19 @@ TEST_F(EngineHostTest, NothingComesToAReceiverThatIsGone) {
   const RequestId next = post(question("next"));
   ASSERT_TRUE(waitForOutcome(next));
   EXPECT_FALSE(came);
+  EXPECT_FALSE(m_host->isBusy());
+}
+
+TEST_F(EngineHostTest, RequestsAreTakenInWhileOneRuns) {
+  use([] { return std::make_unique<test::GatheringEngine>(3); });
+  const RequestId first = post(question("a"));
+  m_host->post(ForgetConversation{9});
+  const RequestId second = post(question("b"));
+  const RequestId third = post(question("c"));
+  for (const RequestId id : {first, second, third}) ASSERT_TRUE(waitForOutcome(id));
+  EXPECT_EQ(textOf(first), "You asked: a");
+  EXPECT_EQ(textOf(second), "You asked: b");
+  EXPECT_EQ(textOf(third), "You asked: c");
   EXPECT_FALSE(m_host->isBusy());
 }
 

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "app/engine/process/retrying_engine.h"
+#include "tests/support/asked_queue.h"
 #include "tests/support/event_recorder.h"
 #include "tests/support/scratch_folder.h"
 
@@ -21,7 +22,9 @@ namespace winnow::app {
 namespace {
 
 using std::chrono::milliseconds;
+using winnow::testing::AskedQueue;
 using winnow::testing::EventRecorder;
+using winnow::testing::QueuedRequest;
 
 Turn question(const std::string& text) {
   Turn turn;
@@ -364,6 +367,111 @@ TEST_F(Retrying, NotWhatWasStopped) {
   engine->handle({++last_id_, question("hang")}, events, source.token());
   EXPECT_EQ(failure(events).code, ErrorCode::kEngineSilent);
   EXPECT_EQ(timesLeft(), before - 1);
+}
+
+Turn other(ConversationId conversation, const std::string& text) {
+  Turn turn = question(text);
+  turn.conversation = conversation;
+  return turn;
+}
+
+class Together : public Retrying {
+ protected:
+  static std::size_t ends(const QueuedRequest& queued) {
+    return static_cast<std::size_t>(std::ranges::count_if(queued.events.events, [](const Event& event) { return ends_request(event); }));
+  }
+};
+
+TEST_F(Together, EachHasItsOwnAnswer) {
+  ProcessEngine engine(worker());
+  run(engine, model("demo"));
+  AskedQueue queue;
+  queue.add(10, other(1, "gather 4"));
+  queue.add(11, other(2, "red?"));
+  queue.add(12, ForgetConversation{3});
+  queue.add(13, other(4, "blue?"));
+  queue.add(14, model("demo"));
+  queue.run(engine);
+  EXPECT_EQ(answer(queue.all[0].events), "You asked: gather 4");
+  EXPECT_EQ(answer(queue.all[1].events), "You asked: red?");
+  EXPECT_TRUE(queue.all[2].events.events.empty());
+  EXPECT_EQ(answer(queue.all[3].events), "You asked: blue?");
+  EXPECT_TRUE(queue.all[4].events.last<ModelLoaded>()) << "by itself";
+  for (const QueuedRequest& each : queue.all) {
+    for (const Event& event : each.events.events) EXPECT_EQ(event.id, each.request.id);
+  }
+}
+
+TEST_F(Together, AllFailAtTheEndOfTheirProcessAndTheNextIsAnswered) {
+  ProcessEngine engine(worker("", 1));
+  run(engine, model("demo"));
+  AskedQueue queue;
+  queue.add(10, other(1, "gather 3"));
+  queue.add(11, other(2, "crash after text"));
+  queue.add(12, other(3, "red?"));
+  queue.run(engine);
+  for (const QueuedRequest& each : queue.all) {
+    EXPECT_EQ(ends(each), 1U);
+    EXPECT_EQ(failure(each.events).code, ErrorCode::kEngineCrashed);
+  }
+  EXPECT_EQ(queue.all[1].events.streamed(), "so far");
+  EXPECT_EQ(answer(run(engine, question("red?"))), "You asked: red?");
+}
+
+TEST_F(Together, EachHasItsSecondTryUnlessItHasSpoken) {
+  const auto engine = retrying(1);
+  run(*engine, model("demo"));
+  AskedQueue queue;
+  queue.add(10, other(1, "gather 4"));
+  queue.add(11, other(2, "blue?"));
+  queue.add(12, other(3, "crash"));
+  queue.add(13, other(4, "red?"));
+  queue.run(*engine);
+  EXPECT_EQ(answer(queue.all[0].events), "You asked: gather 4");
+  EXPECT_EQ(answer(queue.all[1].events), "You asked: blue?") << "had ended before";
+  EXPECT_EQ(answer(queue.all[2].events), "You asked: crash");
+  EXPECT_EQ(answer(queue.all[3].events), "You asked: red?");
+  for (const QueuedRequest& each : queue.all) EXPECT_EQ(ends(each), 1U) << each.request.id;
+  EXPECT_EQ(queue.all[2].events.all<MediaSampled>().size(), 1U);
+}
+
+TEST_F(Together, AnInterruptIsOfOneOfThem) {
+  ProcessEngine engine(worker());
+  run(engine, model("demo"));
+  AskedQueue queue;
+  queue.add(10, other(1, "gather 3"));
+  QueuedRequest& waits = queue.add(11, other(2, "wait"));
+  QueuedRequest& behind = queue.add(12, other(3, "red?"));
+  waits.events.hook = [&](const Event& event) {
+    if (std::holds_alternative<TextDelta>(event.body)) waits.interrupt.request_stop();
+  };
+  queue.run(engine);
+  EXPECT_EQ(waits.events.last<Finished>().value().reason, StopReason::kInterrupted);
+  EXPECT_EQ(answer(behind.events), "You asked: red?");
+  EXPECT_EQ(answer(queue.all[0].events), "You asked: gather 3");
+}
+
+// One that has not begun may wait longer for its turn than a running one may take to stop.
+TEST_F(Together, OneThatIsCancelledBeforeItBeginsHoldsNobodyUp) {
+  ProcessEngine engine(worker());
+  run(engine, model("demo"));
+  AskedQueue queue;
+  QueuedRequest& first = queue.add(10, other(1, "wait"));
+  QueuedRequest& second = queue.add(11, other(2, "red?"));
+  std::thread later;
+  first.events.hook = [&](const Event& event) {
+    if (!std::holds_alternative<TextDelta>(event.body)) return;
+    second.interrupt.request_cancel();
+    later = std::thread([&] {
+      std::this_thread::sleep_for(milliseconds(400));  // more than the worker's patience
+      first.interrupt.request_stop();
+    });
+  };
+  queue.run(engine);
+  later.join();
+  EXPECT_EQ(answer(first.events), "so far");
+  EXPECT_EQ(ends(second), 1U);
+  EXPECT_FALSE(second.events.last<Failed>());
 }
 
 TEST(EngineProcess, LeavesNoOrphanWhenItsProgramIsKilled) {

@@ -12,6 +12,8 @@
 #include <map>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "app/engine/process/engine_protocol.h"
 #include "app/engine/process/engine_service.h"
@@ -118,6 +120,22 @@ std::string questionOf(const Request& request) {
 class MisbehavingEngine final : public Engine {
  public:
   explicit MisbehavingEngine(const char* counter) : counter_(counter), scripted_({}, std::make_shared<test::ScriptedEngineLog>()) {}
+
+  // "gather 3": takes in two others that come within a second, then answers or misbehaves at each.
+  void handle_together(const Request& request, EventSink& sink, const InterruptToken& interrupt, Waiting& waiting) override {
+    constexpr std::string_view kGather = "gather ";
+    const std::string question = questionOf(request);
+    std::vector<AskedRequest> others;
+    if (question.starts_with(kGather)) {
+      const auto count = static_cast<std::size_t>(std::stoi(question.substr(kGather.size())));
+      const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+      while (others.size() + 1 < count && std::chrono::steady_clock::now() < latest) {
+        if (auto next = waiting.next([](const Request&) { return true; })) others.push_back(*std::move(next));
+      }
+    }
+    for (const AskedRequest& each : others) handle(each.request, *each.sink, each.interrupt);
+    handle(request, sink, interrupt);
+  }
 
   void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override {
     const auto say = [&](EventBody body) { sink.on_event({request.id, std::move(body)}); };

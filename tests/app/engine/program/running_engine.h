@@ -13,6 +13,7 @@
 
 #include "app/engine/process/process_engine.h"
 #include "app/engine/process/retrying_engine.h"
+#include "tests/support/asked_queue.h"
 #include "tests/support/event_recorder.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/source_folder.h"
@@ -66,6 +67,8 @@ class RunningEngine : public ::testing::Test {
     engine.handle({++last_id_, body}, events, InterruptToken());
     return events;
   }
+  // All of them, together as far as they may be.
+  void run_queue(AskedQueue& queue) { queue.run(*engine_); }
   // The next request finds another process, which has read nothing yet.
   void end_process() {
     ::kill(pid(), SIGKILL);

@@ -69,17 +69,18 @@ TEST_F(AnswerWaitTest, AnAnswerHasItsOwnTime) {
 }
 
 TEST_F(AnswerWaitTest, WhoeverReadsSlowlyTakesNobodysTime) {
-  AnswerWait waiting = wait(milliseconds(100));
+  ToldInterrupt interrupt(
+      source.token(), [this](Interrupt state) { told.push_back(state); }, kLong);
+  interrupt.allow(kLong);
+  EXPECT_EQ(interrupt.latest(), Clock::time_point::max()) << "nothing was told";
   source.request_stop();
-  theirs.send(1, {});
-  EXPECT_TRUE(waiting.next());
-  waiting.allow(kLong);
-  std::thread process([&] {
-    std::this_thread::sleep_for(milliseconds(200));
-    theirs.send(2, {});
-  });
-  EXPECT_TRUE(waiting.next());
-  process.join();
+  interrupt.tellIfNew();
+  EXPECT_EQ(told, std::vector{Interrupt::kStop});
+  const Clock::time_point before = interrupt.latest();
+  interrupt.allow(kLong);
+  EXPECT_EQ(interrupt.latest(), before + kLong);
+  interrupt.restart();
+  EXPECT_LT(interrupt.latest(), before + kLong) << "it begins now";
 }
 
 }  // namespace

@@ -201,6 +201,21 @@ TEST_F(TurnGroup, TakesInWhatMayRunBesideIt) {
   EXPECT_LT(at_last(order, 14), at_first(order, 15));
 }
 
+TEST_F(TurnGroup, HasAtMostEight) {
+  AskedQueue queue;
+  for (RequestId i = 0; i < 10; ++i) queue.add(10 + i, turn(1 + i, 80));
+  std::size_t most = 0, ended = 0;
+  for (QueuedRequest& each : queue.all) {
+    each.events.hook = [&](const Event& event) {
+      most = std::max(most, queue.taken - ended);
+      ended += ends_request(event) ? 1 : 0;
+    };
+  }
+  queue.run(*engine_);
+  EXPECT_EQ(ended, 10U);
+  EXPECT_EQ(most, 8U);
+}
+
 TEST_F(TurnGroup, OneThatFailsLeavesTheOthers) {
   AskedQueue queue;
   queue.add(10, turn(1, 8));
