@@ -32,6 +32,7 @@ struct ServeOptions : CommandOptions {
   std::vector<std::string> media_folders;
   bool remote_media = false;
   int waiting = 16;
+  int at_once = 4;
 };
 
 // The first line; whoever edits a file by hand ends it with one.
@@ -62,6 +63,7 @@ app::ApiOptions api_options(const ServeOptions& options) {
   api.storeFolder = (app::AppFolders::standard().cache + QStringLiteral("/served")).toLocal8Bit().toStdString();
   if (options.remote_media) api.remoteMedia.emplace();
   api.mostWaiting = static_cast<std::size_t>(options.waiting);
+  api.atOnce = static_cast<std::size_t>(options.at_once);
   api.version = WINNOW_VERSION;
   return api;
 }
@@ -117,6 +119,9 @@ RunCommand add_serve(CLI::App& command) {
       ->check(file_name_problem);
   command.add_flag("--allow-remote-media", options->remote_media,
                    "fetch pictures and videos that requests name by http:// or https:// from public addresses");
+  command.add_option("--at-once", options->at_once, "answers that are decoded together, each step reading the weights once")
+      ->check(whole_number(1, 8))
+      ->capture_default_str();
   command.add_option("--queue", options->waiting, "requests that may wait for their turn")
       ->check(whole_number(1, 10'000))
       ->capture_default_str();

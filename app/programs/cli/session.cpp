@@ -41,7 +41,11 @@ namespace {
 class NoticedEngine final : public Engine {
  public:
   explicit NoticedEngine(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
-  void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override;
+  void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override {
+    NobodyWaits nobody;
+    handle_together(request, sink, interrupt, nobody);
+  }
+  void handle_together(const Request& request, EventSink& sink, const InterruptToken& interrupt, Waiting& waiting) override;
 
  private:
   class Sink;
@@ -76,17 +80,21 @@ class NoticedEngine::Sink : public EventSink {
   ModelInfo& model_;
 };
 
-void NoticedEngine::handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) {
+void NoticedEngine::handle_together(const Request& request, EventSink& sink, const InterruptToken& interrupt, Waiting& waiting) {
   Sink noticed(sink, said_, model_);
-  engine_->handle(request, noticed, interrupt);
+  WaitingBehind behind(waiting, [&](const AskedRequest& asked) { return std::make_unique<Sink>(*asked.sink, said_, model_); });
+  engine_->handle_together(request, noticed, interrupt, behind);
 }
 
-// Keeps the error that ended a request.
+// Keeps the error that ended a request, and says which options would make it fit.
 class ErrorWatch : public EventSink {
  public:
-  explicit ErrorWatch(EventSink& sink) : sink_(sink) {}
+  ErrorWatch(EventSink& sink, std::string options) : sink_(sink), options_(std::move(options)) {}
   void on_event(Event event) override {
-    if (const auto* failed = std::get_if<Failed>(&event.body)) error = failed->error;
+    if (auto* failed = std::get_if<Failed>(&event.body)) {
+      if (failed->error.code == ErrorCode::kContextFull) failed->error.reason += ": " + options_;
+      error = failed->error;
+    }
     sink_.on_event(std::move(event));
   }
 
@@ -94,6 +102,7 @@ class ErrorWatch : public EventSink {
 
  private:
   EventSink& sink_;
+  const std::string options_;
 };
 
 // Ends a request when its time is over and frames are there to answer from; nobody hears of that end.
@@ -154,6 +163,9 @@ class OwnEngine final : public Engine {
   void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override {
     engine_.handle(request, sink, interrupt);
   }
+  void handle_together(const Request& request, EventSink& sink, const InterruptToken& interrupt, Waiting& waiting) override {
+    engine_.handle_together(request, sink, interrupt, waiting);
+  }
 
  private:
   app::SpeedFile speeds_;
@@ -184,6 +196,15 @@ void Session::run(RequestBody body, EventSink& sink) {
   run(std::move(body), sink, interrupt);
 }
 
+void Session::run_together(Waiting& queue) {
+  WaitingBehind watched(queue, [this](AskedRequest& asked) {
+    asked.request.id = ++last_id_;
+    return std::make_unique<ErrorWatch>(*asked.sink, options_that_fit(asked.request.body));
+  });
+  while (const auto first = watched.next([](const Request&) { return true; }))
+    engine_->handle_together(first->request, *first->sink, first->interrupt, watched);
+}
+
 void Session::answer_within(Turn& turn, double within_s, EventSink& sink) {
   turn.asked = std::chrono::steady_clock::now();  // the first word is counted from here, whatever is read twice
   InterruptSource interrupt;
@@ -198,10 +219,8 @@ void Session::answer_within(Turn& turn, double within_s, EventSink& sink) {
 
 void Session::run(RequestBody body, EventSink& sink, InterruptSource& interrupt) {
   const InterruptOnSignal on_signal(interrupt);
-  ErrorWatch watch(sink);
-  const std::string options = options_that_fit(body);
+  ErrorWatch watch(sink, options_that_fit(body));
   engine_->handle({++last_id_, std::move(body)}, watch, interrupt.token());
-  if (watch.error && watch.error->code == ErrorCode::kContextFull) watch.error->reason += ": " + options;
   if (watch.error) throw Exception(*watch.error);
 }
 

@@ -23,6 +23,8 @@ class Session {
   ModelInfo load(const LoadModel& request, ProgressOutput progress = ProgressOutput::kPhases);
   // Runs any other request; Ctrl+C stops it. Throws the engine's error; an interrupted turn is an outcome.
   void run(RequestBody body, EventSink& sink);
+  // Runs all that the queue gives, together where the engine can, and numbers it. Errors are their sinks'; who asks looks after Ctrl+C.
+  void run_together(Waiting& queue);
   // A turn that waits so long for the frames of its video, then is answered from those that are there: `turn` says how many.
   void answer_within(Turn& turn, double within_s, EventSink& sink);
   // The caches of conversation 1 to a file and back. Errors: Exception; kInvalidArgument where there is nothing that can be kept.

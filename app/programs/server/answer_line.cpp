@@ -7,15 +7,15 @@
 
 namespace winnow::app {
 
-AnswerLine::AnswerLine(EngineHost& engine, std::size_t mostInLine, QObject* parent)
-    : QObject(parent), m_engine(engine), m_mostInLine(mostInLine) {
+AnswerLine::AnswerLine(EngineHost& engine, std::size_t mostInLine, std::size_t atOnce, QObject* parent)
+    : QObject(parent), m_engine(engine), m_mostInLine(mostInLine), m_atOnce(atOnce) {
   connect(&m_engine, &EngineHost::busyChanged, this, [this](bool busy) {
     if (!busy) nextLater();
   });
 }
 
 AnswerLine::~AnswerLine() {
-  if (m_running) m_engine.cancel(m_request);
+  for (const Running& running : m_running) m_engine.cancel(running.id);
 }
 
 bool AnswerLine::enter() {
@@ -27,18 +27,19 @@ bool AnswerLine::enter() {
 void AnswerLine::push(Place request) {
   m_line.push_back(std::move(request));
   Q_EMIT changed();
-  next();
+  while (next()) {
+  }
 }
 
 void AnswerLine::gone(const Place& request) {
-  if (m_running == request) return m_engine.cancel(m_request);
+  if (const auto id = runningAs(request.get())) return m_engine.cancel(*id);
   if (std::erase(m_line, request) == 0) return;
   --m_inLine;
   Q_EMIT changed();
 }
 
 void AnswerLine::stop(const LineRequest* request) {
-  if (m_running.get() == request) return m_engine.stop(m_request);
+  if (const auto id = runningAs(request)) return m_engine.stop(*id);
   const auto found = std::ranges::find(m_line, request, [](const Place& place) { return place.get(); });
   if (found == m_line.end()) return;
   const Place place = *found;
@@ -53,25 +54,44 @@ void AnswerLine::clear(const ApiRefusal& why) {
     place->turnAway(why);
     --m_inLine;
   }
-  if (m_running) m_engine.cancel(m_request);
+  for (const Running& running : m_running) m_engine.cancel(running.id);
   Q_EMIT changed();
 }
 
 // A question of the window at the same moment goes first.
-void AnswerLine::nextLater() { QMetaObject::invokeMethod(this, &AnswerLine::next, Qt::QueuedConnection); }
+void AnswerLine::nextLater() {
+  QMetaObject::invokeMethod(
+      this,
+      [this] {
+        while (next()) {
+        }
+      },
+      Qt::QueuedConnection);
+}
 
-void AnswerLine::next() {
-  if (m_running || m_line.empty() || m_engine.isBusy()) return;
-  m_running = std::move(m_line.front());
-  m_line.pop_front();
-  m_request = m_engine.post(m_running->begin(), this, [this, place = m_running](const Event& event) { hear(place, event); });
+// True: one more runs.
+bool AnswerLine::next() {
+  const bool others = m_engine.unfinished() > static_cast<int>(m_running.size());
+  if (m_running.size() >= m_atOnce || others) return false;
+  const auto first = std::ranges::find_if(m_line, &LineRequest::mayBegin);
+  if (first == m_line.end()) return false;
+  const Place place = *first;
+  m_line.erase(first);
+  const RequestId id = m_engine.post(place->begin(), this, [this, place](const Event& event) { hear(place, event); });
+  m_running.push_back({place, id});
   Q_EMIT changed();
+  return true;
+}
+
+std::optional<RequestId> AnswerLine::runningAs(const LineRequest* request) const {
+  const auto found = std::ranges::find_if(m_running, [&](const Running& running) { return running.place.get() == request; });
+  return found == m_running.end() ? std::nullopt : std::optional(found->id);
 }
 
 void AnswerLine::hear(const Place& request, const Event& event) {
   request->hear(event);
   if (!ends_request(event)) return;
-  m_running.reset();
+  std::erase_if(m_running, [&](const Running& running) { return running.place == request; });
   --m_inLine;
   ++m_answered;
   Q_EMIT changed();

@@ -28,7 +28,8 @@ struct ApiOptions {
   std::string storeFolder;                           // of media inside requests
   std::int64_t storedBytes = std::int64_t{4} << 30;  // of them, at most
   std::int64_t keptBytes = std::int64_t{4} << 30;    // of the caches of answered threads, at most
-  std::size_t mostWaiting = 16;                      // requests
+  std::size_t mostWaiting = 16;                      // requests, those that are answered included
+  std::size_t atOnce = 1;                            // answers, whose decode steps are shared
   std::string version;
   HttpLimits limits;
 };

@@ -51,7 +51,7 @@ class ApiServer::Work {
         m_options(options),
         m_store(options.storeFolder, options.storedBytes),
         m_answers(engine, m_replies, options.keptBytes),
-        m_line(engine, options.mostWaiting),
+        m_line(engine, options.mostWaiting, options.atOnce),
         m_wire({engine, m_line, m_mailbox}, m_store, options.keptBytes),
         m_pages(m_options, m_model, m_replies, m_line),
         m_reader(m_options, m_store, media, {m_model, m_replies, m_line, m_mailbox, m_answers, m_wire}),

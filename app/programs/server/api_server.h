@@ -1,4 +1,4 @@
-// The engine for other programs, by OpenAI's API over HTTP: what they ask is answered one after another by the model that is loaded.
+// The engine for other programs, by OpenAI's API over HTTP: what they ask is answered by the model that is loaded, a few at a time.
 //
 // Used by `winnow-cli serve` and by the window. Endpoints are in app/programs/server/README.md. A request waits its turn in a bounded line
 // (429 beyond it); one whose asker is gone is taken out of the line, or stopped. Nothing of what is asked or answered is logged. Errors:

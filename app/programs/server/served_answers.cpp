@@ -14,8 +14,7 @@
 namespace winnow::app {
 namespace {
 
-// Completions of plain text go on from nothing, and nothing goes on from them.
-constexpr ConversationId kPlainConversation = ConversationId{1} << 63;
+constexpr ConversationId kFirstPlainConversation = ConversationId{1} << 63;  // of completions of plain text
 
 std::string today() { return QDate::currentDate().toString(Qt::ISODate).toStdString(); }
 
@@ -35,10 +34,12 @@ class ServedAnswers::Asked final : public LineRequest {
         m_planOnly(planOnly),
         m_writer(std::move(name), m_chat, answer, [&replies = owner.m_replies](int status) { replies.answered(status); }) {}
 
+  bool mayBegin() const override { return m_chat.form == AnswerForm::kText || !m_owner.m_threads.mustWait(m_chat.turn); }
+
   RequestBody begin() override {
     Turn& turn = m_chat.turn;
     if (m_chat.form == AnswerForm::kText)
-      turn.conversation = kPlainConversation;
+      turn.conversation = m_owner.plainConversation();
     else
       m_owner.m_threads.choose(turn);
     return m_planOnly ? RequestBody(Plan{turn}) : RequestBody(turn);
@@ -110,7 +111,7 @@ class ServedAnswers::AskedTokens final : public LineRequest {
 };
 
 ServedAnswers::ServedAnswers(EngineHost& engine, CountedReplies& replies, std::int64_t keptBytes)
-    : m_engine(engine), m_replies(replies), m_threads(kFirstServedConversation, keptBytes) {}
+    : m_engine(engine), m_replies(replies), m_threads(kFirstServedConversation, keptBytes), m_lastPlain(kFirstPlainConversation) {}
 
 AnswerLine::Place ServedAnswers::answerTo(ChatRequest request, const std::string& model, const Answer& answer, bool planOnly) {
   Turn& turn = request.turn;
@@ -124,8 +125,10 @@ AnswerLine::Place ServedAnswers::tokensOf(TokenRequest request, std::int64_t con
   return std::make_shared<AskedTokens>(*this, std::move(request), contextTokens, answer);
 }
 
+ConversationId ServedAnswers::plainConversation() { return ++m_lastPlain; }
+
 void ServedAnswers::ended(ConversationId conversation) {
-  if (conversation == kPlainConversation) m_engine.post(ForgetConversation{conversation});
+  if (conversation > kFirstPlainConversation) m_engine.post(ForgetConversation{conversation});
   for (const ConversationId old : m_threads.tooMany()) m_engine.post(ForgetConversation{old});
   m_replies.kept(m_threads.bytes());
 }

@@ -33,11 +33,14 @@ class ServedAnswers {
   class Asked;
   class AskedTokens;
 
+  // A completion of plain text goes on from nothing, and nothing goes on from it.
+  ConversationId plainConversation();
   void ended(ConversationId conversation);
 
   EngineHost& m_engine;
   CountedReplies& m_replies;
   ServedThreads m_threads;
+  ConversationId m_lastPlain;
 };
 
 }  // namespace winnow::app

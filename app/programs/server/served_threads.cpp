@@ -68,10 +68,21 @@ std::string ServedThreads::dayOf(const Turn& turn) {
   return kept == nullptr ? turn.prompt.day : kept->key.day;
 }
 
+bool ServedThreads::mustWait(const Turn& turn) {
+  const auto* best = this->best(turn);
+  if (best != nullptr) return !best->key.asked.empty();
+  const std::size_t attached = attachedItems(turn.messages);
+  const std::vector<std::string> items = keysOf(turn.messages, turn.answer_begun);
+  return attached > 0 && std::any_of(m_threads.begin(), m_threads.end(), [&](const auto& kept) {
+           return kept.key.recipe == turn.recipe && sharedItems(kept.key.asked, items) >= attached;
+         });
+}
+
 void ServedThreads::choose(Turn& turn) {
   auto* best = this->best(turn);
   if (best == nullptr) best = &m_threads.add({turn.recipe, turn.prompt.day});
   m_threads.use(*best);
+  best->key.asked = keysOf(turn.messages, turn.answer_begun);
   turn.conversation = best->conversation;
   turn.prompt.day = best->key.day;
 }
@@ -81,12 +92,15 @@ void ServedThreads::answered(const Turn& turn, const std::string& answer, std::i
   if (kept == nullptr) return;
   kept->key.items = keysOf(turn.messages, turn.answer_begun + answer);
   kept->key.attached = attachedItems(turn.messages);
+  kept->key.asked.clear();
   kept->bytes = bytes;
 }
 
 void ServedThreads::failed(ConversationId conversation) {
-  const auto* kept = m_threads.find(conversation);
-  if (kept != nullptr && kept->key.items.empty()) m_threads.forget(conversation);
+  auto* kept = m_threads.find(conversation);
+  if (kept == nullptr) return;
+  kept->key.asked.clear();
+  if (kept->key.items.empty()) m_threads.forget(conversation);
 }
 
 }  // namespace winnow::app

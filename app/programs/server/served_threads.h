@@ -19,7 +19,9 @@ class ServedThreads {
   // first: the smallest number of a conversation; those of others are below.
   ServedThreads(ConversationId first, std::int64_t mostBytes, std::size_t mostThreads = 16) : m_threads(first, mostBytes, mostThreads) {}
 
-  // Chooses for a turn without one; the day of its prompt becomes that of the thread, or stays.
+  // True while a turn is answered that this one would go on from, or whose attachments it shares: they are read once.
+  bool mustWait(const Turn& turn);
+  // Chooses for a turn without one, which runs from now on; the day of its prompt becomes that of the thread, or stays.
   void choose(Turn& turn);
   // The day that choose() would give it, of a turn that nobody answers.
   std::string dayOf(const Turn& turn);
@@ -39,6 +41,7 @@ class ServedThreads {
     std::string day;
     std::vector<std::string> items{};  // a key for every item; none: not answered yet
     std::size_t attached = 0;          // of these, up to and including the last attachment of the first message that has some
+    std::vector<std::string> asked{};  // likewise, of a turn that runs
   };
 
   KeptConversations<Thread>::Kept* best(const Turn& turn);  // null: none

@@ -39,7 +39,7 @@ HttpReply StatusPages::properties() const {
   const RecipeSpec& recipe = m_options.defaults.recipe;
   return jsonReply(
       {{"model_path", model.name},
-       {"total_slots", 1},
+       {"total_slots", m_options.atOnce},
        {"default_generation_settings", {{"n_ctx", model.context_tokens}}},
        {"modalities", {{"vision", model.traits.sees}, {"video", model.traits.sees && model.traits.reads_videos}, {"audio", false}}},
        {"build_info", "winnow " + m_options.version},

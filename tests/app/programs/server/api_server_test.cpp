@@ -11,6 +11,7 @@
 
 #include "app/media/files/media_opener.h"
 #include "tests/app/programs/server/http_client.h"
+#include "tests/support/gathering_engine.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/scripted_engine.h"
 #include "tests/support/wait_until.h"
@@ -33,7 +34,10 @@ std::string chat(const std::string& words, const std::string& fields = "") {
 class ApiServerTest : public testing::Test {
  protected:
   void start(test::ScriptFunction script = {}) {
-    host = std::make_unique<EngineHost>([script, log = log] { return std::make_unique<test::ScriptedEngine>(script, log); });
+    use([script, log = log] { return std::make_unique<test::ScriptedEngine>(script, log); });
+  }
+  void use(EngineHost::EngineFactory engine) {
+    host = std::make_unique<EngineHost>(std::move(engine));
     options.port = 0;
     options.storeFolder = folder.file("store");
     server = std::make_unique<ApiServer>(*host, opener, options);
@@ -432,6 +436,22 @@ TEST_F(ApiServerTest, OnlySoManyMayWait) {
   server.reset();  // lets the two go
   running.wait();
   waiting.wait();
+}
+
+TEST_F(ApiServerTest, FourClientsAreAnsweredTogether) {
+  options.atOnce = 4;
+  use([] { return std::make_unique<test::GatheringEngine>(4); });
+  std::vector<std::future<std::string>> replies;
+  for (const char* const words : {"one", "two", "three"}) replies.push_back(send(request("POST /v1/chat/completions", chat(words))));
+  replies.push_back(send(request("POST /v1/completions", R"({"prompt":"four"})")));
+  std::vector<std::string> said;
+  for (std::future<std::string>& reply : replies) {
+    ASSERT_TRUE(waitUntil([&] { return reply.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }));
+    const json choice = json::parse(bodyOf(reply.get()))["choices"][0];
+    said.push_back(choice.contains("text") ? choice["text"] : choice["message"]["content"]);
+  }
+  EXPECT_EQ(said, (std::vector<std::string>{"You asked: one", "You asked: two", "You asked: three", "You asked: four"}));
+  EXPECT_EQ(server->answered(), 4);
 }
 
 TEST_F(ApiServerTest, WhoLeavesIsNotAnswered) {

@@ -51,6 +51,26 @@ TEST_F(ServedThreadsTest, AnAnswerThatIsBegunGoesOnWhereItWasCutOff) {
   EXPECT_NE(turn.conversation, first);
 }
 
+TEST_F(ServedThreadsTest, WhoSharesWhatIsBeingReadWaitsForIt) {
+  const auto turn = [](std::vector<Message> thread) {
+    Turn turn;
+    turn.messages = std::move(thread);
+    return turn;
+  };
+  Turn first = turn({about("a.mp4", "who?")});
+  threads.choose(first);
+  EXPECT_TRUE(threads.mustWait(turn({about("a.mp4", "where?")})));
+  EXPECT_FALSE(threads.mustWait(turn({about("b.mp4", "where?")})));
+  EXPECT_FALSE(threads.mustWait(turn({user("hello")})));
+  threads.answered(first, "me", 10);
+  EXPECT_FALSE(threads.mustWait(turn({about("a.mp4", "where?")})));
+  Turn next = turn({about("a.mp4", "who?"), answer("me"), user("and?")});
+  threads.choose(next);
+  EXPECT_TRUE(threads.mustWait(turn({about("a.mp4", "who?"), answer("me"), user("why?")})));
+  threads.failed(next.conversation);
+  EXPECT_FALSE(threads.mustWait(turn({about("a.mp4", "who?"), answer("me"), user("why?")})));
+}
+
 TEST_F(ServedThreadsTest, QuestionsAboutOneFilmShareWhatWasReadOfIt) {
   const ConversationId first = ask({about("a.mp4", "who?")});
   EXPECT_EQ(ask({about("a.mp4", "where?")}), first);
