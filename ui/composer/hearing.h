@@ -1,6 +1,6 @@
 // Hearing what is said in a video: an interface of the composer, whose cards offer it. ui/shell/turns/heard_videos.h carries it out.
 //
-// What was heard is a file of timed lines that MediaPreview finds from then on, as it finds subtitles. One video is heard at a time, the
+// Words that were heard are a file of timed lines, which MediaPreview finds from then on as it finds subtitles. One video is heard at a time, the
 // others wait. UI thread only.
 #pragma once
 

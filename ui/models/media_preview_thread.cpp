@@ -125,7 +125,7 @@ void MediaPreviewThread::findSubtitles(const std::string& video, const app::Medi
   }
 }
 
-// What was heard in it takes the place of subtitles.
+// Lines that were heard in it take the place of subtitles.
 void MediaPreviewThread::findSound(const std::string& video, MediaSummary& summary, const InterruptToken& interrupt) const {
   try {
     m_reader->openSound({video, {}}, interrupt);

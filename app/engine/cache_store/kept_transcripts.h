@@ -12,7 +12,7 @@
 
 namespace winnow::app {
 
-// Of the voice detector, in resourceFolder() (app/ground/resources): Transcribe::voice.
+// The voice detector lies in resourceFolder() (app/ground/resources); for Transcribe::voice.
 inline constexpr const char* kVoiceWeights = "/speech/silero_vad_16k.safetensors";
 
 // data: AppFolders::data. heard: its content is the hash. ending: ".vtt", or what else is made of the lines.
