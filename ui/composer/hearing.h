@@ -1,7 +1,7 @@
 // Hearing what is said in a video: an interface of the composer, whose cards offer it. ui/shell/turns/heard_videos.h carries it out.
 //
-// Words that were heard are a file of timed lines, which MediaPreview finds from then on as it finds subtitles. One video is heard at a time, the
-// others wait. UI thread only.
+// Words that were heard are a file of timed lines, which MediaPreview finds from then on as it finds subtitles. One video is heard at a
+// time, the others wait. UI thread only.
 #pragma once
 
 #include <QByteArray>

@@ -5,6 +5,7 @@
 #include <QPushButton>
 
 #include "app/engine/cache_store/kept_transcripts.h"
+#include "app/words/format_text.h"
 #include "tests/support/scripted_download.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/attachment_tray.h"
