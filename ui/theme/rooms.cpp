@@ -1,5 +1,6 @@
 #include "ui/theme/rooms.h"
 
+#include <QAction>
 #include <QDialog>
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -107,8 +108,13 @@ void Rooms::enter(QDialog* page, RoomWidth width) {
   Q_EMIT changed();
 }
 
-bool Rooms::eventFilter(QObject*, QEvent* event) {
-  if (event->type() != QEvent::ShortcutOverride || isOfTheWindow(*static_cast<QKeyEvent*>(event))) return false;
+bool Rooms::eventFilter(QObject* room, QEvent* event) {
+  if (event->type() != QEvent::ShortcutOverride) return false;
+  const auto& key = *static_cast<QKeyEvent*>(event);
+  const QKeySequence pressed(key.keyCombination());
+  const QList<QAction*> own = room->findChildren<QAction*>();
+  const auto takes = [&pressed](const QAction* action) { return action->shortcuts().contains(pressed); };
+  if (isOfTheWindow(key) || std::ranges::any_of(own, takes)) return false;
   event->accept();
   return true;
 }

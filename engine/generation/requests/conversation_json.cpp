@@ -52,9 +52,9 @@ namespace {
 using fields::Path;
 
 constexpr std::string_view kByteTexts[] = {"path", "subtitles", "bytes"};
-// Fields of changed media, which the files themselves show; fields of sources that are not kept; and those that this form
-// writes among the other fields.
-constexpr std::string_view kNotKept[] = {"content", "frames_per_position", "endless", "picture", "visual_tokens"};
+// Fields of changed media, which the files themselves show; fields of sources that are not kept; what the engine sets for a reading; and
+// those that this form writes among the other fields.
+constexpr std::string_view kNotKept[] = {"content", "frames_per_position", "endless", "picture", "visual_tokens", "most_pixels"};
 
 // Fields of a video whose frames are a part of its plan, with their values where they are all.
 struct PartField {
@@ -84,6 +84,8 @@ constexpr Range kRanges[] = {{"every_s", 0.0, kMostS},
                              {"set_frames", 1.0, kMostCount},
                              {"frames", 0.0, kMostCount},
                              {"taken", 0.0, kMostCount},
+                             {"first", 0.0, kMostCount},
+                             {"last", 0.0, kMostCount},
                              {"ids_to_media", static_cast<double>(kVideoPlaceholder), kMostTokens},
                              {"answer_ids", 0.0, kMostTokens},
                              {"budgets", 0.0, kMostTokens},
@@ -109,11 +111,14 @@ struct KeptForm {
   using Json = winnow::Json;
   static constexpr bool kComplete = true;
 
-  // A detail of its own, a part of a plan and tokens that are never read are younger than the other fields, and files without them have
-  // none.
+  // A detail of its own, a part of a plan, tokens that are never read and pages are younger than the other fields, and files without them
+  // have none.
   template <class T>
   static bool leaves_out(const char* name, const T& value) {
-    if constexpr (std::is_same_v<T, MediaDetail> || std::is_same_v<T, BeforeDecoder>) return value == T();
+    if constexpr (std::is_same_v<T, MediaDetail> || std::is_same_v<T, BeforeDecoder> || std::is_same_v<T, PageRange>) return value == T();
+    if constexpr (std::is_same_v<T, std::vector<std::int32_t>>) {
+      if (std::string_view(name) == "page_lines") return value.empty();
+    }
     if constexpr (std::is_same_v<T, int>) {
       const auto* const part = std::ranges::find(kPartOfPlan, std::string_view(name), &PartField::name);
       if (part != std::end(kPartOfPlan)) return value == part->of_all;

@@ -3,6 +3,7 @@
 
 #include <QFile>
 #include <QPushButton>
+#include <atomic>
 
 #include "app/engine/cache_store/kept_transcripts.h"
 #include "app/words/format_text.h"
@@ -22,7 +23,7 @@ class HeardVideosTest : public WindowTest {
       Transcribed done;
       if (m_words) done.lines = {{0.5, 1.5, "Good morning."}, {2.0, 3.0, "Good <night>."}};
       Script script{{{}, Say{LinesHeard{64.0, 32.0, 128.0, {}}}}};
-      if (m_stalls) script.push_back({{}, Stall{}});
+      if (m_stalls > 0 && m_stalls-- > 0) script.push_back({{}, Stall{}});
       script.push_back({{}, Say{done}});
       return script;
     };
@@ -61,9 +62,9 @@ class HeardVideosTest : public WindowTest {
 
   ui::HearingService m_service;
   std::atomic<bool> m_here = true;
-  bool m_stalls = false;
-  bool m_words = true;
-  bool m_fault = false;
+  std::atomic<int> m_stalls = 0;  // so many of them wait until they are interrupted
+  std::atomic<bool> m_words = true;
+  std::atomic<bool> m_fault = false;
 };
 
 TEST_F(HeardVideosTest, ItsWordsStandBetweenItsFrames) {
@@ -87,7 +88,7 @@ TEST_F(HeardVideosTest, ItsWordsStandBetweenItsFrames) {
 }
 
 TEST_F(HeardVideosTest, AQuestionGoesFirstAndHearingBeginsAnew) {
-  m_stalls = true;
+  m_stalls = 1;
   attach("/clips/talking.mp4");
   ASSERT_TRUE(waitUntil([this] { return !offer().isEmpty(); }));
   card()->offerButton()->click();
@@ -97,13 +98,12 @@ TEST_F(HeardVideosTest, AQuestionGoesFirstAndHearingBeginsAnew) {
   const RequestId first = asked().at(0);
   ask(QStringLiteral("What is it?"));
   EXPECT_EQ(m_log->interruptOf(first), Interrupt::kCancel);
-  m_stalls = false;
   ASSERT_TRUE(waitUntil([this] { return asked().size() == 2u; })) << "behind the answer";
   EXPECT_TRUE(waitUntil([this] { return !kept().isEmpty(); }));
 }
 
 TEST_F(HeardVideosTest, StoppedFailedAndSilentAreSaid) {
-  m_stalls = true;
+  m_stalls = 1;
   attach("/clips/silent talking.mp4");
   ASSERT_TRUE(waitUntil([this] { return !offer().isEmpty(); }));
   card()->offerButton()->click();
@@ -111,7 +111,6 @@ TEST_F(HeardVideosTest, StoppedFailedAndSilentAreSaid) {
   card()->offerButton()->click();
   ASSERT_TRUE(waitUntil([this] { return m_log->interruptOf(asked()[0]) == Interrupt::kCancel; }));
   ASSERT_TRUE(waitUntil([this] { return offer() == QStringLiteral("Listen to what is said"); }));
-  m_stalls = false;
   m_fault = true;
   card()->offerButton()->click();
   ASSERT_TRUE(waitUntil([this] { return card()->detail().contains(QStringLiteral("memory")); })) << card()->detail().toStdString();

