@@ -70,6 +70,38 @@ TEST(Cli, BatchSaysNothingButAnswers) {
   EXPECT_EQ(count, 2);
 }
 
+// Several lines at once have the answers of one after the other, in the order of the lines, up to a bad one.
+TEST(Cli, BatchAtOnceAnswersAsOneAfterTheOther) {
+  const ScratchFolder scratch;
+  std::string lines;
+  for (const char* video : {"ten-seconds.mp4", "half-minute.webm", "two-minutes.mp4"}) {
+    for (const double retention : {0.2, 1.0}) {
+      const json line = {{"video", demo(std::string("samples/") + video).string()},
+                         {"frames", 4},
+                         {"method", "snapkv"},
+                         {"retention", retention},
+                         {"questions", {"What is the first shape?", "Is there a red star?"}}};
+      lines += line.dump() + '\n';
+    }
+  }
+  lines += R"({"questions": ["What?"], "video": "/nowhere.mp4"})" + std::string("\n");
+  write_file(scratch.file("questions.jsonl"), lines);
+  const auto answers = [&](const std::string& at_once) {
+    const ProgramRun run =
+        run_cli(scratch, "batch --max-tokens 8 --at-once " + at_once + " " + shell_quoted(scratch.file("questions.jsonl")));
+    std::vector<std::string> all;
+    std::istringstream written(run.out);
+    for (std::string text; std::getline(written, text);) {
+      const json answer = json::parse(text);
+      all.push_back(answer.value("video", "") + ": " + answer.value("answers", json()).dump());
+    }
+    return all;
+  };
+  const std::vector<std::string> one = answers("1");
+  EXPECT_EQ(one.size(), 6U) << "the last line ends it";
+  EXPECT_EQ(answers("4"), one);
+}
+
 TEST(Cli, ChatGoesOnAfterAnError) {
   const ScratchFolder scratch;
   write_file(scratch.file("script"), "/video " + demo("samples/ten-seconds.mp4").string() +
