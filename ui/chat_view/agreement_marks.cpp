@@ -81,7 +81,8 @@ QString agreementText(const Agreement& agreement, std::int64_t unread) {
 QString verdictText(const Agreement& agreement, std::size_t differing) {
   if (agreement.top1 >= 1.0) return AgreementWords::tr("Same words");
   if (differing == 0) return AgreementWords::tr("%1 the same").arg(agreementShare(agreement));
-  return AgreementWords::tr("%Ln word(s) differ", nullptr, static_cast<int>(differing));
+  if (differing == 1) return AgreementWords::tr("1 word differs");
+  return AgreementWords::tr("%Ln words differ", nullptr, static_cast<int>(differing));
 }
 
 QString divergenceText(const Agreement& agreement) {

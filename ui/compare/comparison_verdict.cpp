@@ -28,14 +28,17 @@ QString labels(const ComparisonModel& model, const std::vector<int>& columns) {
   return names.isEmpty() ? last : VerdictWords::tr("%1 and %2").arg(names.join(QStringLiteral(", ")), last);
 }
 
-// "SnapKV · 10 % with 11 % of the memory", of the one that takes least; empty: none saves any.
-QString leastMemory(const ComparisonModel& model, const std::vector<int>& columns) {
+// The one of these that takes least, and its share of the reference's memory.
+struct Least {
+  int column = 0;
+  double share = 0;
+  bool isWorthSaying() const { return share > 0 && share <= kWorthSaying; }
+};
+
+Least leastMemory(const ComparisonModel& model, const std::vector<int>& columns) {
   const auto bytes = [&model](int column) { return static_cast<double>(model.progress(column).held.prompt); };
-  int least = columns.front();
-  for (const int column : columns) least = bytes(column) < bytes(least) ? column : least;
-  const double share = bytes(least) / std::max(1.0, bytes(model.reference()));
-  if (share <= 0 || share > kWorthSaying) return {};
-  return VerdictWords::tr("%1 with %2 of the memory").arg(model.label(least), app::formatShare(share));
+  const int least = *std::ranges::min_element(columns, {}, bytes);
+  return {least, bytes(least) / std::max(1.0, bytes(model.reference()))};
 }
 
 }  // namespace
@@ -55,14 +58,19 @@ QString comparisonVerdict(const ComparisonModel& model) {
     const QString from = other.size() == 1 ? VerdictWords::tr("%1 differs from %2.") : VerdictWords::tr("%1 differ from %2.");
     return from.arg(labels(model, other), full);
   }
+  const Least least = leastMemory(model, same);
+  const QString share = app::formatShare(least.share);
   QString verdict;
-  if (!other.empty()) {
+  if (!other.empty() && same.size() == 1 && least.isWorthSaying()) {
+    verdict = VerdictWords::tr("%1 says the same as %2 with %3 of the memory").arg(labels(model, same), full, share);
+  } else if (!other.empty()) {
     verdict = same.size() == 1 ? VerdictWords::tr("%1 says the same as %2") : VerdictWords::tr("%1 say the same as %2");
     verdict = verdict.arg(labels(model, same), full);
   } else {
     verdict = same.size() == 1 ? VerdictWords::tr("Both say the same") : VerdictWords::tr("All %1 say the same").arg(same.size() + 1);
   }
-  if (const QString least = leastMemory(model, same); !least.isEmpty()) verdict += QStringLiteral("; ") + least;
+  if (least.isWorthSaying() && (other.empty() || same.size() > 1))
+    verdict += QStringLiteral("; ") + VerdictWords::tr("%1 with %2 of the memory").arg(model.label(least.column), share);
   if (!other.empty()) {
     const QString rest = other.size() == 1 ? VerdictWords::tr("%1 differs") : VerdictWords::tr("%1 differ");
     verdict += QStringLiteral("; ") + rest.arg(labels(model, other));

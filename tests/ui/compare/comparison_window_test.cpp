@@ -200,7 +200,7 @@ TEST(ComparisonVerdict, NamesThoseThatSayTheSameAndTheLeastMemory) {
   const QString all = verdict({{"A red star.", 300}, {"A red star.", 110}});
   EXPECT_EQ(all, QStringLiteral("All 3 say the same; %1 with %2 of the memory.").arg(model.label(2), app::formatShare(0.11)));
   const QString one = verdict({{"A blue star.", 50}, {"A red star.", 300}});
-  EXPECT_EQ(one, QStringLiteral("%1 says the same as %2; %1 with %3 of the memory; %4 differs.")
+  EXPECT_EQ(one, QStringLiteral("%1 says the same as %2 with %3 of the memory; %4 differs.")
                      .arg(model.label(2), model.label(0), app::formatShare(0.3), model.label(1)));
   EXPECT_EQ(verdict({{"No.", 50}}), QStringLiteral("%1 differs from %2.").arg(model.label(1), model.label(0)));
   EXPECT_EQ(verdict({{"A red star.", 990}}), QStringLiteral("Both say the same.")) << "it saves nothing worth a word";
