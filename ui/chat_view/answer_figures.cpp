@@ -66,6 +66,13 @@ std::vector<QString> metricTexts(const MessageContent& content) {
   return texts;
 }
 
+QString figuresHelp(const MessageContent& content) {
+  QStringList all;
+  for (const QString& text : metricTexts(content)) all << text;
+  if (!content.divergence.isEmpty()) all << content.divergence;
+  return all.join(QLatin1Char('\n'));
+}
+
 FiguresLine figuresLine(const MessageContent& content, const QFontMetricsF& font, qreal width) {
   const MessageMetrics& m = content.metrics;
   FiguresLine line;

@@ -14,6 +14,9 @@ namespace winnow::ui {
 // "vl-cache · 20 %", "0.3 s to first word", ..; empty for an answer without figures.
 std::vector<QString> metricTexts(const MessageContent& content);
 
+// All of them and how far the answer is apart, a line each: for the tool tip.
+QString figuresHelp(const MessageContent& content);
+
 // "Self-study · 20 % · 387 ms · 43 tok/s", and how the check came out. Both empty without figures.
 struct FiguresLine {
   QString figures;

@@ -189,16 +189,13 @@ void addFooter(const MessageContent& content, const QRectF& rect, bool showAll, 
     addBranches(content, right, y, areas);
   }
   if (content.speaker == Speaker::kUser || !content.metrics.valid) return;
-  QStringList all;
-  for (const QString& text : metricTexts(content)) all << text;
-  if (!content.divergence.isEmpty()) all << content.divergence;
   const qreal most = right - rect.left() - theme().px(8);
-  const FiguresLine line = figuresLine(content, QFontMetricsF(theme().font(TextRole::kCaption)), most);
   const QFontMetricsF font(theme().font(TextRole::kCaption));
+  const FiguresLine line = figuresLine(content, font, most);
   qreal wide = font.horizontalAdvance(line.figures);
   if (!line.verdict.isEmpty()) wide += verdictGap() + font.horizontalAdvance(line.verdict);
   const QRectF at(rect.left(), y, std::min(std::ceil(wide), most), size);
-  areas.push_back({Action::kFigures, at, all.join(QLatin1Char('\n')), 0, false, {}});
+  areas.push_back({Action::kFigures, at, line.figures, 0, false, {}});
 }
 
 void addComparisons(const MessageContent& content, const QRectF& rect, std::vector<ActionArea>& areas) {

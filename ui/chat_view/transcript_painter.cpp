@@ -382,15 +382,14 @@ void TranscriptPainter::paintFooter(const MessageRows& message) {
 void TranscriptPainter::paintFigures(const MessageContent& content, const ActionArea& area, bool hovered) {
   const Colors& c = theme().colors();
   const QFontMetricsF font(theme().font(TextRole::kCaption));
-  const FiguresLine line = figuresLine(content, font, area.rect.width() + 1);
   const auto write = [&](qreal left, const QString& words, const QColor& color) {
     m_painter.setPen(color);
     m_painter.drawText(area.rect.adjusted(left, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine, words);
   };
   m_painter.setFont(theme().font(TextRole::kCaption));
-  write(0, font.elidedText(line.figures, Qt::ElideRight, area.rect.width()), hovered ? c.text : c.mutedText);
-  if (line.verdict.isEmpty()) return;
-  const qreal left = font.horizontalAdvance(line.figures);
+  write(0, font.elidedText(area.label, Qt::ElideRight, area.rect.width()), hovered ? c.text : c.mutedText);
+  if (content.verdict.isEmpty()) return;
+  const qreal left = font.horizontalAdvance(area.label);
   const bool same = content.verdictKind == Verdict::kSame;
   const QColor color = content.verdictKind == Verdict::kNotChecked ? c.mutedText : same ? c.success : c.warning;
   const qreal glyph = theme().px(14);
@@ -400,7 +399,7 @@ void TranscriptPainter::paintFigures(const MessageContent& content, const Action
   } else {
     paintGlyph(m_painter, same ? Glyph::kCheck : Glyph::kDiffers, sign, color);
   }
-  write(left + verdictGap(), line.verdict, color);
+  write(left + verdictGap(), content.verdict, color);
 }
 
 void TranscriptPainter::paintAction(const ActionArea& area, bool hovered) {

@@ -20,6 +20,7 @@
 #include <memory>
 
 #include "app/words/error_text.h"
+#include "ui/chat_view/answer_figures.h"
 #include "ui/chat_view/message_note.h"
 #include "ui/chat_view/time_links.h"
 #include "ui/chat_view/transcript_accessible.h"
@@ -378,9 +379,10 @@ bool TranscriptView::viewportEvent(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
     const Target target = targetAt(m_layout, QPointF(help->pos()) - origin());
-    if ((target.area.hasGlyph && target.area.word != target.area.label) || target.area.action == Action::kAttachment ||
-        target.area.action == Action::kFigures) {
+    if ((target.area.hasGlyph && target.area.word != target.area.label) || target.area.action == Action::kAttachment) {
       QToolTip::showText(help->globalPos(), target.area.label.toHtmlEscaped(), viewport());
+    } else if (target.area.action == Action::kFigures) {
+      QToolTip::showText(help->globalPos(), figuresHelp(messageAt(target.message)).toHtmlEscaped(), viewport());
     } else if (target.link.isValid()) {
       QToolTip::showText(help->globalPos(), linkText(target.link).toHtmlEscaped(), viewport());
     } else if (target.message >= 0 && target.mark >= 0) {

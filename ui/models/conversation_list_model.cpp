@@ -56,12 +56,14 @@ void ConversationListModel::setConversations(const QList<app::Conversation>& con
     if (!m_all.contains(m_conversations[row].id)) removeRow(m_conversations[row].id);
   }
   for (const app::Conversation& conversation : wantedRows()) putRow(conversation);
+  tellGroups();
 }
 
 void ConversationListModel::put(const app::Conversation& conversation) {
   const bool renamed = !m_all.contains(conversation.id) || shownTitle(m_all[conversation.id]) != shownTitle(conversation);
   m_all.insert(conversation.id, conversation);
   if (!m_found || m_found->contains(conversation.id)) putRow(conversation);
+  tellGroups();
   if (renamed) tellNames();
 }
 
@@ -76,6 +78,7 @@ void ConversationListModel::tellGroups() {
 void ConversationListModel::remove(ConversationId id) {
   m_all.remove(id);
   removeRow(id);
+  tellGroups();
   tellNames();
 }
 
@@ -103,7 +106,6 @@ void ConversationListModel::putRow(const app::Conversation& conversation) {
   if (old >= 0 && old == target) {
     m_conversations[old] = conversation;
     Q_EMIT dataChanged(index(old), index(old));
-    tellGroups();
     return;
   }
   if (old >= 0) {
@@ -113,13 +115,11 @@ void ConversationListModel::putRow(const app::Conversation& conversation) {
     m_conversations[target] = conversation;
     endMoveRows();
     Q_EMIT dataChanged(index(target), index(target));
-    tellGroups();
     return;
   }
   beginInsertRows({}, target, target);
   m_conversations.insert(target, conversation);
   endInsertRows();
-  tellGroups();
 }
 
 void ConversationListModel::removeRow(ConversationId id) {
@@ -128,7 +128,6 @@ void ConversationListModel::removeRow(ConversationId id) {
   beginRemoveRows({}, row, row);
   m_conversations.removeAt(row);
   endRemoveRows();
-  tellGroups();
 }
 
 void ConversationListModel::setRunning(ConversationId id) {
