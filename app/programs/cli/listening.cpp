@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <QFile>
+#include <memory>
+#include <optional>
 
 #include "app/chats/settings/app_folders.h"
 #include "app/engine/cache_store/kept_transcripts.h"
@@ -29,9 +31,10 @@ std::string speech_model(const ListenOptions& options) {
 }
 
 // The file of a sound's lines; empty: nothing is said in it.
-std::string lines_heard(Session& session, const std::string& path, const ListenOptions& options) {
+std::string lines_heard(Session& session, const std::string& path, const std::string& content, const ListenOptions& options) {
   const QString data = app::AppFolders::standard().data;
   Transcribe request = transcribe_request(path, options);
+  request.content = content;
   const std::string file = app::transcriptFile(data, request, ".vtt");
   if (!app::isKeptTranscript(file)) {
     ConsoleSink sink(AnswerOutput::kSilent);
@@ -50,14 +53,16 @@ std::string lines_heard(Session& session, const std::string& path, const ListenO
   return {};
 }
 
-// Text and pictures have none; what is wrong with a file says whoever reads it.
-bool has_sound(const std::string& path) {
+// The content hash of a file that has sound. Text and pictures have none; what is wrong with a file says whoever reads it.
+std::optional<std::string> content_of_sound(const std::string& path) {
+  std::unique_ptr<SoundSource> sound;
   try {
-    media_reader().openSound({path, {}}, {});
-    return true;
+    sound = media_reader().openSound({path, {}}, {});
   } catch (const Exception& problem) {
-    return problem.error().code == ErrorCode::kMediaCrashed;
+    if (problem.error().code == ErrorCode::kMediaCrashed) throw;
+    return std::nullopt;
   }
+  return sound->content_hash();
 }
 
 }  // namespace
@@ -73,22 +78,22 @@ Transcribe transcribe_request(const std::string& path, const ListenOptions& opti
   request.model = speech_model(options);
   request.voice = QFile::encodeName(app::resourceFolder()).toStdString() + app::kVoiceWeights;
   request.language = options.language;
-  request.content = media_reader().openSound({path, {}}, {})->content_hash();
   return request;
 }
 
 void listen_to_media(Session& session, TurnOptions& options, const ListenOptions& listen) {
   for (const std::string& video : options.videos) {
     if (!listen.listen || !wants_speech(video, options)) continue;
-    if (!has_sound(video)) {
+    if (const auto content = content_of_sound(video)) {
+      options.heard[video] = lines_heard(session, video, *content, listen);
+    } else {
       print_err("%s: it has no sound\n", video.c_str());
-      continue;
     }
-    options.heard[video] = lines_heard(session, video, listen);
   }
   for (std::string& document : options.documents) {
-    if (document == "-" || !has_sound(document)) continue;
-    std::string lines = lines_heard(session, document, listen);
+    const std::optional<std::string> content = document == "-" ? std::nullopt : content_of_sound(document);
+    if (!content) continue;
+    std::string lines = lines_heard(session, document, *content, listen);
     if (lines.empty())
       throw Exception(ErrorCode::kInvalidArgument, document, "nothing is said in this sound, so there is nothing to ask about");
     document = lines.replace(lines.size() - 4, 4, ".txt");

@@ -21,7 +21,7 @@ struct ListenOptions {
 // --speech-model and --language.
 void add_speech_options(CLI::App& command, ListenOptions& options, const char* model_option);
 
-// The request for a file, its content hash included.
+// The request for a file; without its content hash, which only what is kept needs.
 Transcribe transcribe_request(const std::string& path, const ListenOptions& options);
 
 // Hears what is not kept yet: videos whose lines are to stand between their frames (options.heard), and documents that are sound, which
