@@ -37,14 +37,15 @@ struct Part {
 using Parts = c10::SmallVector<Part, 16>;
 
 // Adds the parts of a row, the same as if it were alone: the rounding of its sums depends on them.
-void add_parts(const KvCache& cache, LayerId layer, std::size_t row, Parts& parts) {
+void add_parts(const AttendedRow& attended, LayerId layer, std::size_t row, Parts& parts) {
+  const KvCache& cache = *attended.cache;
   const std::int64_t kv_heads = cache.shape().kv_heads;
   std::int64_t elements = 0;
-  for (KvHead head{0}; head < kv_heads; ++head) elements += cache.slots(layer, head) * cache.shape().head_dim;
+  for (KvHead head{0}; head < kv_heads; ++head) elements += (cache.slots(layer, head) - attended.unseen) * cache.shape().head_dim;
   const std::int64_t threads = elements < kParallelElements ? 1 : at::get_num_threads();
   const std::int64_t wanted = (threads + kv_heads - 1) / kv_heads;
   for (KvHead head{0}; head < kv_heads; ++head) {
-    const std::int64_t slots = cache.slots(layer, head);
+    const std::int64_t slots = cache.slots(layer, head) - attended.unseen;
     require(slots > 0, "decode attention needs the token's own slot in every head");
     const std::int64_t blocks = KvCache::blocks_for(slots);
     const std::int64_t count = std::clamp<std::int64_t>(blocks / kPartBlocks, 1, wanted);
@@ -196,7 +197,7 @@ at::Tensor decode_attention(const at::Tensor& query, std::span<const AttendedRow
     } else if (rows[row].cache->has_shared_entries(layer)) {
       result.select(0, i).copy_(shared_decode_attention(query.select(0, i), *rows[row].cache, layer, scale, rows[row].shown));
     } else {
-      add_parts(*rows[row].cache, layer, row, parts);
+      add_parts(rows[row], layer, row, parts);
     }
     first_part.push_back(parts.size());
   }

@@ -8,6 +8,7 @@
 
 #include <ATen/ATen.h>
 
+#include <cstdint>
 #include <span>
 
 #include "engine/base/index.h"
@@ -24,8 +25,10 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, Layer
 struct AttendedRow {
   const KvCache* cache;        // null: zeros come of it
   DecodeRow* shown = nullptr;  // as `row` above
+  std::int64_t unseen = 0;     // last slots of every head that belong to tokens after this one
 };
 // query: [n, H, d], a row's heads contiguous; rows: n, over caches that may differ in slots and in how they store them. Returns [n, H, d].
+// Heads with shared slots see all of theirs.
 at::Tensor decode_attention(const at::Tensor& query, std::span<const AttendedRow> rows, LayerId layer, double scale);
 
 }  // namespace winnow

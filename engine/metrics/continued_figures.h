@@ -16,6 +16,7 @@ inline TurnFigures continued_figures(const TurnFigures& before, const TurnFigure
   TurnFigures whole = before;
   whole.tokens.generated = rest.tokens.generated;
   whole.tokens.thought = rest.tokens.thought;
+  whole.tokens.drafted += rest.tokens.drafted;
   whole.timings_ms.thought += rest.timings_ms.thought;
   whole.kv_bytes.end = rest.kv_bytes.end;
   whole.kv_bytes.peak = std::max(before.kv_bytes.peak, rest.kv_bytes.peak);

@@ -64,8 +64,9 @@ struct TokenCounts {
   std::int64_t unread = 0;   // of thread_visual: left before the decoder, so that no cache ever held them
   std::int64_t pinned = 0;   // of the whole thread: no layer may drop them
   std::int64_t thought = 0;  // of `generated`: before the answer, with what marks it
+  std::int64_t drafted = 0;  // of `generated`: read as a draft (generation/answer/prompt_lookup.h) and kept
 };
-WINNOW_FIELDS(TokenCounts, prompt, visual, text, generated, thread_visual, thread_text, unread, pinned, thought)
+WINNOW_FIELDS(TokenCounts, prompt, visual, text, generated, thread_visual, thread_text, unread, pinned, thought, drafted)
 
 // ttft: from when the question was asked (Turn::asked) to its first token. waited: of it, before the engine began: what was being prepared,
 // or another answer. media: files opened, named by their bytes, and frames waited for; those of the next batch are decoded while the tower

@@ -176,6 +176,7 @@ void CacheMonitor::take(const EventBody& event) {
       f.cachedTokens = app::serversCachedTokens(t);
       f.generatedTokens = t.tokens.generated;
       f.thoughtTokens = t.tokens.thought;
+      f.draftedTokens = t.tokens.drafted;
       f.tokensPerS = t.tokens_per_s;
       f.ttftMs = t.timings_ms.ttft;
       f.timings = t.timings_ms;
@@ -218,6 +219,7 @@ void CacheMonitor::showStored(const app::Run& run, app::AttachedKind attached, F
   f.pinnedTokens = figures.tokens.pinned;
   f.generatedTokens = figures.tokens.generated;
   f.thoughtTokens = figures.tokens.thought;
+  f.draftedTokens = figures.tokens.drafted;
   f.tokensPerS = figures.tokens_per_s;
   f.ttftMs = figures.timings_ms.ttft;
   f.timings = figures.timings_ms;

@@ -56,6 +56,7 @@ struct CacheFigures {
   qint64 textTokens = 0;                                   // of the prompt, system included
   qint64 generatedTokens = 0;
   qint64 thoughtTokens = 0;  // of them, of the finished turn
+  qint64 draftedTokens = 0;  // likewise
   double tokensPerS = 0.0;
   double ttftMs = 0.0;  // of the finished turn
   TimingsMs timings;

@@ -117,7 +117,7 @@ Ordered usageJson(const Finished& finished, const CacheReport* report, const std
           {"completion_tokens", tokens.generated},
           {"total_tokens", prompt + tokens.generated},
           {"prompt_tokens_details", {{"cached_tokens", prompt - tokens.prompt}}},
-          {"completion_tokens_details", {{"reasoning_tokens", tokens.thought}}},
+          {"completion_tokens_details", {{"reasoning_tokens", tokens.thought}, {"accepted_prediction_tokens", tokens.drafted}}},
           {"winnow", std::move(own)}};
 }
 

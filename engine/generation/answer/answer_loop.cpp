@@ -5,7 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/generation/conversation/cache_figures.h"
-#include "engine/generation/conversation/decode_step.h"
+#include "engine/layers/row_elements.h"
 #include "engine/sampling/log_probabilities.h"
 
 namespace winnow {
@@ -114,6 +114,7 @@ void AnswerLoop::sample_event() {
 }
 
 bool AnswerLoop::end(StopReason reason) {
+  drop_draft();
   answer_.reason = reason;
   over_ = true;
   return false;
@@ -132,7 +133,7 @@ void AnswerLoop::read_begun() {
 std::int64_t AnswerLoop::choose() {
   const Stopwatch watch;
   const std::span<const std::int64_t> ids = conversation().token_ids;
-  const std::int64_t token = choice_.choose(start_.logits, next_was_read() ? ids.first(ids.size() - 1) : ids);
+  const std::int64_t token = choice_.choose(start_.logits, ids.first(ids.size() - (next_was_read() ? 1 : ahead_.size())));
   // A device is only now done with the step before.
   if (!start_.logits.is_cpu() && steps_ > 0) {
     const double waited = watch.elapsed_ms();
@@ -173,10 +174,11 @@ void AnswerLoop::read_up_to_stop(const std::string& said) {
 
 bool AnswerLoop::step() {
   if (!begin_step()) return false;
-  if (!unread_) return true;
+  std::optional<TokenToRead> read = unread();
+  if (!read) return true;
   const Stopwatch watch;
-  at::Tensor logits = decode_step(context_.network(), conversation(), *unread_);
-  end_step(std::move(logits), watch.elapsed_ms());
+  read->logits = decode_step(context_.network(), conversation(), read->token).unsqueeze(0);
+  end_step(*read, watch.elapsed_ms());
   return true;
 }
 
@@ -211,21 +213,71 @@ bool AnswerLoop::begin_step() {
   answer_.open = stopping || steps_ + 1 == longest_;
   if (answer_.open) return end(stopping ? StopReason::kInterrupted : StopReason::kLength);
   note_held(said);
+  if (!ahead_.empty() && ahead_.front() == token) {
+    reach_drafted();
+    return true;
+  }
+  drop_draft();
   unread_ = token;
   if (next_was_read()) {
     require(token == start_.first_step->token, "AnswerLoop: another first token than the one that was read");
-    end_step(start_.first_step->logits, start_.first_step->elapsed_ms);
+    end_step({&conversation(), token, {}, start_.first_step->logits.unsqueeze(0)}, start_.first_step->elapsed_ms);
   }
   return true;
 }
 
-void AnswerLoop::end_step(at::Tensor logits, double elapsed_ms) {
+std::optional<TokenToRead> AnswerLoop::unread() { return unread_ ? std::optional(TokenToRead{&conversation(), *unread_}) : std::nullopt; }
+
+std::optional<TokenToRead> AnswerLoop::unread_with_draft() {
+  std::optional<TokenToRead> read = unread();
+  // A state from before a stop string is kept without drafts.
+  if (!read || !sampling_.stop_strings.empty() || !can_take_back(conversation())) return read;
+  const std::int64_t room =
+      std::min<std::int64_t>(tokens_left(), context_.network().info().context_tokens - conversation().next_position) - 1;
+  read->draft =
+      lookup_.draft(conversation().token_ids, read->token, static_cast<std::size_t>(std::clamp<std::int64_t>(room, 0, kFewRows - 1)));
+  return read;
+}
+
+void AnswerLoop::end_step(const TokenToRead& read, double elapsed_ms) {
   unread_.reset();
-  start_.logits = std::move(logits);
+  start_.logits = read.logits.select(0, 0);
+  ahead_ = read.draft;
+  ahead_logits_ = read.logits.narrow(0, 1, std::ssize(ahead_));
   answer_.decode_total_ms += elapsed_ms;
-  if (steps_ > 0) step_ms_.push_back(elapsed_ms);
+  last_step_ = {1 + ahead_.size(), 1, elapsed_ms};
+  went_on();
+}
+
+void AnswerLoop::reach_drafted() {
+  start_.logits = ahead_logits_.select(0, 0);
+  ahead_.erase(ahead_.begin());
+  ahead_logits_ = ahead_logits_.narrow(0, 1, std::ssize(ahead_));
+  ++last_step_.kept;
+  ++answer_.drafted_tokens;
+  went_on();
+}
+
+void AnswerLoop::drop_draft() {
+  if (ahead_.empty()) return;
+  take_back(conversation(), std::ssize(ahead_));
+  ahead_.clear();
+  note_steps();
+}
+
+void AnswerLoop::went_on() {
+  if (ahead_.empty()) note_steps();
   ++steps_;
-  if (since_sample_.elapsed_ms() >= kSampleEveryMs) sample_event();
+  // A draft that is not reached yet would be counted.
+  if (ahead_.empty() && since_sample_.elapsed_ms() >= kSampleEveryMs) sample_event();
+}
+
+// The tokens that a step brought share its time.
+void AnswerLoop::note_steps() {
+  const auto& [rows, kept, elapsed_ms] = last_step_;
+  if (steps_ == 0) return;
+  lookup_.note_step(rows, kept, elapsed_ms);
+  step_ms_.insert(step_ms_.end(), kept, elapsed_ms / static_cast<double>(kept));
 }
 
 Answer AnswerLoop::finish() {

@@ -1,11 +1,11 @@
 // The decode loop: samples a token, converts it to text, checks for the end of the answer.
 //
 // Used by TurnAnswer after the compression event. One token per step over the ragged cache, which other answers may share; decode-phase
-// methods evict in the same step.
-// Reasoning is separated from the answer; the loop closes it when it reaches its token limit. After a stop string the conversation holds
-// exactly the text before it, all of it cached. Stop ends the loop after the next token; such an answer can be continued, like one that
-// reached its length. Cancel throws Interrupted, and so does Stop during the prefill of a begun answer. Throws Exception(kNumericFailure)
-// on NaN logits, after the text so far was emitted. Engine thread only.
+// methods evict in the same step. A step may also read drafted tokens (prompt_lookup.h), which are kept as far as the answer then takes
+// them. Reasoning is separated from the answer; the loop closes it when it reaches its token limit. After a stop string the conversation
+// holds exactly the text before it, all of it cached. Stop ends the loop after the next token; such an answer can be continued, like one
+// that reached its length. Cancel throws Interrupted, and so does Stop during the prefill of a begun answer. Throws
+// Exception(kNumericFailure) on NaN logits, after the text so far was emitted. Engine thread only.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -16,8 +16,10 @@
 #include <vector>
 
 #include "engine/base/stopwatch.h"
+#include "engine/generation/answer/prompt_lookup.h"
 #include "engine/generation/context/request_context.h"
 #include "engine/generation/conversation/answer_text.h"
+#include "engine/generation/conversation/decode_step.h"
 #include "engine/generation/conversation/token_choice.h"
 #include "engine/generation/prefill/answer_start.h"
 #include "engine/messages/events.h"
@@ -37,7 +39,8 @@ struct Answer {
   std::vector<SlotCounts> layers;       // slots in use per layer at the end
   std::int64_t kv_bytes_full = 0;       // of thread and answer, uncompressed
   double decode_total_ms = 0.0;
-  double tokens_per_s = 0.0;  // from the median step, without the first
+  std::int64_t drafted_tokens = 0;  // of token_ids: read as a draft
+  double tokens_per_s = 0.0;        // from the median step, without the first
 };
 
 // Tokens that an answer from this position on may have; one that nobody has limited ends with the context.
@@ -53,11 +56,13 @@ class AnswerLoop {
 
   // Decodes the next token, after those of a begun answer. Returns false when the answer has ended.
   bool step();
-  // The halves of a step, for answers that are decoded together. Returns false when the answer has ended; else unread() is the token that
-  // a decode step of the conversation is to read, if there is one, and end_step() takes its logits and its time.
+  // The halves of a step, for answers that are decoded together. Returns false when the answer has ended; else unread() is what a decode
+  // step of the conversation is to read, if there is something, and end_step() takes what came of it and its time.
   bool begin_step();
-  std::optional<std::int64_t> unread() const { return unread_; }
-  void end_step(at::Tensor logits, double elapsed_ms);
+  std::optional<TokenToRead> unread();
+  // For an answer that has its steps to itself.
+  std::optional<TokenToRead> unread_with_draft();
+  void end_step(const TokenToRead& read, double elapsed_ms);
   int tokens_left() const { return longest_ - steps_; }  // at most
   // Emits the remaining text. Call once, after the last step.
   Answer finish();
@@ -80,6 +85,12 @@ class AnswerLoop {
   void note_held(const std::string& said);
   void read_up_to_stop(const std::string& said);
   void sample_event();
+  // The answer has come to the next drafted token.
+  void reach_drafted();
+  // Drafted tokens that the answer does not take leave the conversation.
+  void drop_draft();
+  void note_steps();
+  void went_on();
   bool end(StopReason reason);
 
   RequestContext context_;
@@ -97,8 +108,16 @@ class AnswerLoop {
   std::int32_t first_generated_;
   int steps_ = 0;
   std::optional<std::int64_t> unread_;
+  PromptLookup lookup_;
+  std::vector<std::int64_t> ahead_;  // drafted tokens that the conversation holds and the answer has not come to
+  at::Tensor ahead_logits_;          // [ahead, vocabulary]
+  struct {
+    std::size_t rows = 0;  // tokens that it read
+    std::size_t kept = 0;  // of them in the answer
+    double elapsed_ms = 0.0;
+  } last_step_;
   bool over_ = false;
-  std::vector<double> step_ms_;  // without the first step
+  std::vector<double> step_ms_;  // a token, without the first step
   Stopwatch since_sample_;
   Stopwatch since_first_;
   Answer answer_;

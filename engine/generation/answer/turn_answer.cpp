@@ -73,6 +73,7 @@ Finished TurnAnswer::finish() {
   TurnFigures& figures = finished_.figures;
   figures.tokens.generated = std::ssize(ids);
   figures.tokens.thought = answer.thought_tokens;
+  figures.tokens.drafted = answer.drafted_tokens;
   figures.kv_bytes.end = working.cache.bytes_in_use();
   figures.kv_bytes.allocated = working.cache.bytes_allocated();
   figures.kv_bytes.peak = working.cache.bytes_peak();

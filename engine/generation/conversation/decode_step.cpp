@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/layers/shared_entry_attention.h"
 #include "engine/layers/window_slots.h"
 
@@ -69,14 +70,47 @@ void decode_step_together(const VisionLanguageModel& model, std::span<TokenToRea
   for (const TokenToRead& each : tokens) {
     Conversation& conversation = *each.conversation;
     PolicyObserver* const observer = conversation.decode_policy ? &observers.emplace_back(conversation, nullptr) : nullptr;
-    rows.push_back({enter(conversation, each.token), &conversation.cache, observer});
+    const auto read = [&](std::int64_t token) {
+      rows.push_back({enter(conversation, token), &conversation.cache, observer});
+      conversation.next_position += 1;
+    };
+    read(each.token);
+    for (const std::int64_t drafted : each.draft) read(drafted);
   }
   const at::Tensor logits = model.text().decode_together(rows);
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    tokens[i].logits = logits.select(0, static_cast<std::int64_t>(i));
-    tokens[i].failure = rows[i].failure;
-    tokens[i].conversation->next_position += 1;
+  std::size_t first = 0;
+  for (TokenToRead& each : tokens) {
+    const std::size_t count = 1 + each.draft.size();
+    each.logits = logits.narrow(0, static_cast<std::int64_t>(first), static_cast<std::int64_t>(count));
+    for (std::size_t i = first; i < first + count && !each.failure; ++i) each.failure = rows[i].failure;
+    first += count;
   }
+}
+
+bool can_take_back(const Conversation& conversation) {
+  const KvCache& cache = conversation.cache;
+  const KvShape& shape = cache.shape();
+  if (!shape.device.is_cpu() || !shape.windows.empty() || !shape.states_with.empty() || shape.sliding || conversation.decode_policy)
+    return false;
+  for (LayerId layer{0}; layer < shape.layers; ++layer) {
+    if (cache.has_shared_entries(layer)) return false;
+  }
+  return true;
+}
+
+void take_back(Conversation& conversation, std::int64_t tokens) {
+  require(can_take_back(conversation) && tokens <= conversation.next_original(), "take_back: these tokens cannot be taken back");
+  KvCache& cache = conversation.cache;
+  for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
+    for (KvHead head{0}; head < cache.shape().kv_heads; ++head) {
+      for (std::int64_t i = 0; i < tokens; ++i) cache.evict(layer, head, cache.slots(layer, head) - 1);
+    }
+  }
+  const auto left = static_cast<std::size_t>(conversation.next_original() - tokens);
+  conversation.origins.resize(left);
+  conversation.token_ids.resize(left);
+  conversation.positions.cut(static_cast<std::int64_t>(left));
+  conversation.next_position -= tokens;
 }
 
 void count_step(Conversation& conversation, std::int64_t token) {

@@ -1,4 +1,5 @@
-// One token through the model over a conversation's cache, or one each of several; decode-phase methods evict in the same step.
+// One token through the model over a conversation's cache, or one each of several; decode-phase methods evict in the same step. Drafted
+// tokens, which may follow it, are read with it and taken back if they do not.
 //
 // Used by AnswerLoop, by answer_score.h to replay it, and by plan_turn() to count a step without running it. Engine thread only.
 #pragma once
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <exception>
 #include <span>
+#include <vector>
 
 #include "engine/generation/conversation/conversation.h"
 #include "engine/models/vision_language_model.h"
@@ -23,12 +25,19 @@ at::Tensor decode_step(const VisionLanguageModel& model, Conversation& conversat
 struct TokenToRead {
   Conversation* conversation;
   std::int64_t token = 0;
-  at::Tensor logits{};           // fp32 [vocabulary], on the model's device
-  std::exception_ptr failure{};  // of this conversation alone, whose cache is then spoilt
+  std::vector<std::int64_t> draft{};  // to be read behind it; only where can_take_back()
+  at::Tensor logits{};                // fp32 [1 + draft, vocabulary], on the model's device
+  std::exception_ptr failure{};       // of this conversation alone, whose cache is then spoilt
 };
 
 // decode_step() of several conversations, by one step of the model. Errors: those that are all conversations'.
 void decode_step_together(const VisionLanguageModel& model, std::span<TokenToRead> tokens);
+
+// True if the last tokens of the conversation can be taken back: on a CPU, where all layers have slots without a window that no tokens
+// share, and nothing is evicted or merged while decoding.
+bool can_take_back(const Conversation& conversation);
+// The conversation without its last tokens, as if they had not been read. Only where can_take_back().
+void take_back(Conversation& conversation, std::int64_t tokens);
 
 // decode_step() without eviction; observer may be null.
 at::Tensor append_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token, DecodeObserver* observer);

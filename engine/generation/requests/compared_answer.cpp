@@ -62,15 +62,11 @@ bool ComparedAnswer::begin_step() {
   return more;
 }
 
-std::optional<TokenToRead> ComparedAnswer::unread() {
-  AnswerLoop& loop = answer_->loop();
-  const std::optional<std::int64_t> token = loop.unread();
-  return token ? std::optional(TokenToRead{&loop.conversation(), *token}) : std::nullopt;
-}
+std::optional<TokenToRead> ComparedAnswer::unread() { return answer_->loop().unread(); }
 
 void ComparedAnswer::end_step(const TokenToRead& read, double elapsed_ms) {
   if (read.failure) std::rethrow_exception(read.failure);
-  answer_->loop().end_step(read.logits, elapsed_ms);
+  answer_->loop().end_step(read, elapsed_ms);
 }
 
 void ComparedAnswer::finish() {

@@ -107,14 +107,13 @@ bool RunningTurn::begin_step() {
 
 std::optional<TokenToRead> RunningTurn::unread() {
   AnswerLoop& loop = answer_->loop();
-  const std::optional<std::int64_t> token = loop.unread();
-  return token ? std::optional(TokenToRead{&loop.conversation(), *token}) : std::nullopt;
+  return has_company_ ? loop.unread() : loop.unread_with_draft();
 }
 
 void RunningTurn::end_step(const TokenToRead& read, double elapsed_ms) {
   try {
     if (read.failure) std::rethrow_exception(read.failure);
-    answer_->loop().end_step(read.logits, elapsed_ms);
+    answer_->loop().end_step(read, elapsed_ms);
   } catch (...) {
     failure_ = std::current_exception();
   }
@@ -130,7 +129,8 @@ Finished RunningTurn::finish() {
     keep_turn(states_, start_, answer_->take_conversation());
     if (full_) keep_full(states_, *std::move(full_));
     states_.told.insert(states_.told.end(), notes_.begin(), notes_.end());
-    if (!has_company_) context_.model.speed.add(work_, finished.figures.timings_ms, finished.figures.tokens_per_s);
+    const bool is_usual = !has_company_ && finished.figures.tokens.drafted == 0;
+    if (is_usual) context_.model.speed.add(work_, finished.figures.timings_ms, finished.figures.tokens_per_s);
     return finished;
   } catch (const Interrupted&) {
     return interrupted_turn(turn_);

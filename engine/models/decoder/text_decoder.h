@@ -25,7 +25,7 @@ struct NextToken {
   std::int32_t original = 0;
 };
 
-// A token of one conversation in a step that several conversations share.
+// A token of one conversation in a step that several conversations share. Rows of one cache are tokens that follow each other.
 struct StepRow {
   NextToken token{};
   KvCache* cache = nullptr;            // gains the token's K and V
@@ -71,9 +71,10 @@ class TextDecoder {
   // hidden: [rows, hidden] after the last layer. Returns fp32 [rows, vocabulary].
   virtual at::Tensor logits(const at::Tensor& hidden) const = 0;
 
-  // One token each of n conversations through all layers over their own (ragged) caches, which differ. On a CPU weights are read once for
-  // up to kFewRows of them (layers/row_elements.h). Logits, cache and what the observer sees are those of a step of its own, to the bit.
-  // Returns fp32 [n, vocabulary]. Errors of a cache or an observer are its row's; others are thrown and spoil all caches.
+  // One token each of n conversations through all layers over their own (ragged) caches, or several tokens of one whose layers all have
+  // slots without a window, which nobody observes. On a CPU weights are read once for up to kFewRows of them (layers/row_elements.h).
+  // Logits, cache and what the observer sees are those of a step of its own, to the bit. Returns fp32 [n, vocabulary]. Errors of a cache
+  // or an observer are its row's; others are thrown and spoil all caches.
   virtual at::Tensor decode_together(std::span<StepRow> rows) const = 0;
 
   // One token. Returns fp32 [vocabulary].

@@ -30,6 +30,11 @@ at::Tensor row_of(const at::Tensor& rows, std::size_t i) {
   return rows.size(0) == 1 ? rows : rows.narrow(0, static_cast<std::int64_t>(i), 1);
 }
 
+// Rows behind row i that its cache has gained, too.
+std::int64_t later_tokens(std::span<const StepRow> rows, std::size_t i) {
+  return std::ranges::count(rows.subspan(i + 1), rows[i].cache, &StepRow::cache);
+}
+
 }  // namespace
 
 at::Tensor TransformerDecoder::attention_over_slots(const at::Tensor& query, std::span<const StepRow> rows, LayerId layer,
@@ -37,7 +42,8 @@ at::Tensor TransformerDecoder::attention_over_slots(const at::Tensor& query, std
   const auto cache_of = [&](const StepRow& row) { return slots == Slots::kBeside ? std::as_const(*row.cache).sliding() : row.cache; };
   if (device_.is_cpu()) {
     c10::SmallVector<AttendedRow, kFewRows> attended;
-    for (const StepRow& row : rows) attended.push_back({row.failure ? nullptr : cache_of(row)});
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      attended.push_back({rows[i].failure ? nullptr : cache_of(rows[i]), nullptr, later_tokens(rows, i)});
     return decode_attention(query, {attended.data(), attended.size()}, layer, scale_);
   }
   const KvCache& cache = *cache_of(rows.front());
@@ -181,7 +187,7 @@ at::Tensor TransformerDecoder::host_step(std::span<StepRow> rows) const {
     });
     c10::SmallVector<AttendedRow, kFewRows> attended;
     for (std::size_t i = 0; i < rows.size(); ++i)
-      attended.push_back({rows[i].failure ? nullptr : rows[i].cache, own[i].watched ? &own[i].of(layer) : nullptr});
+      attended.push_back({rows[i].failure ? nullptr : rows[i].cache, own[i].watched ? &own[i].of(layer) : nullptr, later_tokens(rows, i)});
     at::Tensor attention = decode_attention(query, {attended.data(), attended.size()}, layer, scale_);
     for_rows(rows, [&](StepRow& row, std::size_t i) {
       DecodeRow& shown = own[i].of(layer);

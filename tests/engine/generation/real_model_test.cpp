@@ -166,6 +166,25 @@ TEST_F(RealModel, FullRetentionIsFullForEveryMethod) {
   }
 }
 
+// It repeats what stands above: the words are those of a step for every token, which a stop string asks for.
+TEST_F(RealModel, QuotesTheSameFromDrafts) {
+  for (const std::string method : {"full", "snapkv"}) {
+    Turn turn = ask({TextItem{kNotes + std::string("Repeat the notes of the harbour office.")}}, method, 0.9, 80);
+    const Finished drafted = finished(run(turn));
+    run(ForgetConversation{1});
+    turn.sampling.stop_strings = {"\x01\x02"};
+    const Finished apart = finished(run(turn));
+    EXPECT_EQ(drafted.answer, apart.answer) << method;
+    EXPECT_EQ(drafted.figures.kv_bytes.end, apart.figures.kv_bytes.end) << method;
+    EXPECT_GT(drafted.figures.tokens.drafted, 0) << method << ": " << drafted.answer;
+    EXPECT_EQ(apart.figures.tokens.drafted, 0) << method;
+    std::printf("%s: %lld of %lld tokens drafted, %.0f ms instead of %.0f\n", method.c_str(),
+                static_cast<long long>(drafted.figures.tokens.drafted), static_cast<long long>(drafted.figures.tokens.generated),
+                drafted.figures.timings_ms.decode_total, apart.figures.timings_ms.decode_total);
+    run(ForgetConversation{1});
+  }
+}
+
 TEST_F(RealModel, EveryMethodThatItCannotRunIsRefusedInASentence) {
   for (const MethodInfo& method : list_methods()) {
     const Turn turn = ask({TextItem{kJapan}}, method.name, 0.5);

@@ -54,6 +54,23 @@ class DecodeAttention : public ::testing::Test {
   int threads_ = 1;
 };
 
+// A token that was read together with those behind it: their slots are there already.
+TEST_F(DecodeAttention, IsThatOfAShorterCacheWhereTheLastSlotsAreUnseen) {
+  for (const std::int64_t slots : {70, 4000}) {
+    const KvCache whole = random_cache(2, 32, slots, at::kFloat);
+    const at::Tensor query = at::randn({4, 32});
+    for (const std::int64_t unseen : {1, 7, 64}) {
+      KvCache shorter = whole.fork();
+      for (KvHead head{0}; head < 2; ++head) {
+        for (std::int64_t i = 0; i < unseen; ++i) shorter.evict(LayerId(0), head, shorter.slots(LayerId(0), head) - 1);
+      }
+      const AttendedRow row{&whole, nullptr, unseen};
+      const at::Tensor seen = decode_attention(query.unsqueeze(0), {&row, 1}, LayerId(0), 0.21);
+      EXPECT_TRUE(at::equal(seen.squeeze(0), decode_attention(query, shorter, LayerId(0), 0.21))) << slots << " less " << unseen;
+    }
+  }
+}
+
 TEST_F(DecodeAttention, EqualsDenseAttentionForEveryGroupAndLength) {
   for (const std::int64_t group : {1, 2, 7}) {
     for (const std::int64_t slots : {1, 63, 64, 65, 200}) {

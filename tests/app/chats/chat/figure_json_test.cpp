@@ -20,7 +20,7 @@ TEST(RunJson, TheNamesOfSavedFiguresStay) {
                 "thread_text_tokens": 6, "unread_tokens": 3, "pinned_tokens": 7, "kv_bytes_full": 8, "kv_bytes_after_event": 9, "kv_bytes_end": 10,
                 "kv_bytes_peak": 11, "kv_bytes_allocated": 12, "kv_bytes_metadata": 13, "kv_bytes_full_end": 14, "kv_bytes_states": 15, "media_ms": 1.5,
                 "preprocess_ms": 2.5, "vision_ms": 3.5, "prefill_ms": 4.5, "statistics_ms": 5.5, "compress_ms": 6.5, "ttft_ms": 7.5,
-                "decode_ms": 8.5, "waited_ms": 3.25, "thought_ms": 4.25, "thought_tokens": 2, "tokens_per_s": 9.5, "achieved_retention": 0.5, "notes": [1, 5], "stop_reason": 2, "begun_by": ["n"]},
+                "decode_ms": 8.5, "waited_ms": 3.25, "thought_ms": 4.25, "thought_tokens": 2, "drafted_tokens": 1, "tokens_per_s": 9.5, "achieved_retention": 0.5, "notes": [1, 5], "stop_reason": 2, "begun_by": ["n"]},
     "makers": [{"attached": true,
                 "recipe": {"format": "winnow-recipe", "version": 1, "name": "mine", "method": "h2o", "retention": 0.5, "turn_policy": "segment",
                            "min_event_tokens": 256, "seed": 0}}],
