@@ -3,6 +3,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <algorithm>
 
 #include "app/chats/chat/chat_rows.h"
 #include "app/chats/chat/chat_search.h"
@@ -163,24 +164,30 @@ QString ChatDatabase::setAside(const ChatFolders& folders) {
 Conversation ChatDatabase::createConversation(const QString& title, const ConversationOptions& options) {
   checkText(options.systemPrompt, "system prompt");
   return m_impl->write([&](SqliteConnection& db) {
-    const qint64 now = nowMs();
-    const qint64 tick = nextTick(db);
-    db.prepare(
-          "INSERT INTO conversation(title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt, recipe_json, "
-          "later_questions, sampling_json) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        .bind(title.left(kMaxTitleLength))
-        .bind(now)
-        .bind(now)
-        .bind(tick)
-        .bind(QString::fromStdString(options.recipe.spec.method))
-        .bind(options.recipe.spec.retention)
-        .bind(options.frameCount)
-        .bind(options.systemPrompt)
-        .bindText(QByteArray::fromStdString(recipeToJson(options.recipe, -1)))
-        .bind(static_cast<qint64>(options.laterQuestions))
-        .bindText(samplingToJson(options.sampling))
-        .run();
-    return m_impl->require(db, static_cast<ConversationId>(db.lastInsertId()));
+    Conversation made;
+    made.title = title;
+    made.createdMs = made.updatedMs = nowMs();
+    made.activity = nextTick(db);
+    made.options = options;
+    return m_impl->require(db, insertConversation(db, made));
+  });
+}
+
+ImportedChats ChatDatabase::importChats(const QList<ExportedChat>& exported, const ConversationOptions& options) {
+  return m_impl->write([&](SqliteConnection& db) {
+    ImportedChats imported;
+    for (const ExportedChat& chat : exported) {
+      const bool tooLong = std::ranges::any_of(chat.messages, [](const ExportedMessage& message) {
+        return message.text.size() > kMaxMessageBytes / 3 || message.thought.size() > kMaxMessageBytes / 3;
+      });
+      const bool there = db.prepare("SELECT 1 FROM conversation WHERE title = ? AND created_ms = ?")
+                             .bind(chat.title.left(kMaxTitleLength))
+                             .bind(chat.createdMs)
+                             .step();
+      ++(tooLong ? imported.tooLong : there ? imported.there : imported.chats);
+      if (!tooLong && !there) insertExported(db, chat, options);
+    }
+    return imported;
   });
 }
 
@@ -266,7 +273,9 @@ int ChatDatabase::purgeDeletedBefore(qint64 deletedBeforeMs) {
   });
 }
 
-QList<Conversation> ChatDatabase::listConversations() { return m_impl->list("deleted_ms = 0 ORDER BY pinned DESC, activity DESC"); }
+QList<Conversation> ChatDatabase::listConversations() {
+  return m_impl->list("deleted_ms = 0 ORDER BY pinned DESC, activity DESC, updated_ms DESC");
+}
 
 QList<Conversation> ChatDatabase::listDeleted() { return m_impl->list("deleted_ms > 0 ORDER BY deleted_ms DESC, id DESC"); }
 

@@ -12,12 +12,20 @@
 #include <optional>
 
 #include "app/chats/chat/conversation.h"
+#include "app/chats/chat/exported_chats.h"
 
 namespace winnow::app {
 
 struct ChatFolders {
   QString data;   // holds winnow.db and its lock; made if missing
   QString cache;  // thumbnails; may be cleared at any time
+};
+
+// Chats of another program, by what became of them.
+struct ImportedChats {
+  int chats = 0;
+  int there = 0;    // had been imported before: same title and time
+  int tooLong = 0;  // left out: a message is longer than one may be
 };
 
 class ChatDatabase {
@@ -36,6 +44,8 @@ class ChatDatabase {
   static QString setAside(const ChatFolders& folders);
 
   Conversation createConversation(const QString& title, const ConversationOptions& options);
+  // Each stands in the list by its own time. options: with which they would go on.
+  ImportedChats importChats(const QList<ExportedChat>& exported, const ConversationOptions& options);
   Conversation renameConversation(ConversationId id, const QString& title);
   Conversation setPinned(ConversationId id, bool pinned);
   Conversation setOptions(ConversationId id, const ConversationOptions& options);

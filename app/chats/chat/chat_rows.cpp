@@ -180,6 +180,26 @@ Conversation readConversation(const SqliteStatement& row) {
   return c;
 }
 
+ConversationId insertConversation(SqliteConnection& db, const Conversation& conversation) {
+  const ConversationOptions& options = conversation.options;
+  db.prepare(
+        "INSERT INTO conversation(title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt, recipe_json, "
+        "later_questions, sampling_json) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      .bind(conversation.title.left(kMaxTitleLength))
+      .bind(conversation.createdMs)
+      .bind(conversation.updatedMs)
+      .bind(conversation.activity)
+      .bind(QString::fromStdString(options.recipe.spec.method))
+      .bind(options.recipe.spec.retention)
+      .bind(options.frameCount)
+      .bind(options.systemPrompt)
+      .bindText(QByteArray::fromStdString(recipeToJson(options.recipe, -1)))
+      .bind(static_cast<qint64>(options.laterQuestions))
+      .bindText(samplingToJson(options.sampling))
+      .run();
+  return static_cast<ConversationId>(db.lastInsertId());
+}
+
 std::optional<Conversation> findConversation(SqliteConnection& db, ConversationId id) {
   static const std::string sql = std::string("SELECT ") + kConversationColumns + " FROM conversation WHERE id = ?";
   SqliteStatement row = db.prepare(sql.c_str());

@@ -17,6 +17,8 @@ inline constexpr char kConversationColumns[] =
 // `row` stands on a row of kConversationColumns.
 Conversation readConversation(const SqliteStatement& row);
 std::optional<Conversation> findConversation(SqliteConnection& db, ConversationId id);
+// Without messages: title, times, activity and options.
+ConversationId insertConversation(SqliteConnection& db, const Conversation& conversation);
 QList<StoredMessage> readMessages(SqliteConnection& db, ConversationId id);  // with attachments and runs, without thumbnails
 QList<Attachment> readDraftAttachments(SqliteConnection& db, ConversationId id);
 

@@ -1,10 +1,12 @@
 #include "app/chats/chat/chat_store.h"
 
 #include <QDateTime>
+#include <QFile>
 #include <utility>
 
 #include "app/ground/threads/mailbox.h"
 #include "app/ground/threads/worker_thread.h"
+#include "engine/base/file_bytes.h"
 
 namespace winnow::app {
 
@@ -145,6 +147,14 @@ RequestToken ChatStore::createConversation(const QString& title, const Conversat
 RequestToken ChatStore::changeConversation(std::function<Conversation(ChatDatabase&)> change) {
   return submit([this, change = std::move(change)](ChatDatabase& db, RequestToken token) -> Letter {
     return [this, token, changed = change(db)] { Q_EMIT conversationChanged(token, changed); };
+  });
+}
+
+RequestToken ChatStore::importChats(const QString& path, const ConversationOptions& options) {
+  return submit([this, path, options](ChatDatabase& db, RequestToken token) -> Letter {
+    const std::string file = QFile::encodeName(path).toStdString();
+    const ImportedChats imported = db.importChats(readExportedChats(read_file_bytes(file, kMostExportedBytes), file), options);
+    return [this, token, imported] { Q_EMIT chatsImported(token, imported); };
   });
 }
 

@@ -60,6 +60,8 @@ class ChatStore : public QObject {
   const ChatFolders& folders() const { return m_folders; }
 
   RequestToken createConversation(const QString& title, const ConversationOptions& options, const Draft& draft = {});
+  // path: a file that another program has exported its chats to; they are read on the writer thread.
+  RequestToken importChats(const QString& path, const ConversationOptions& options);
   RequestToken renameConversation(ConversationId id, const QString& title);
   RequestToken setPinned(ConversationId id, bool pinned);
   RequestToken setOptions(ConversationId id, const ConversationOptions& options);
@@ -97,6 +99,7 @@ class ChatStore : public QObject {
   void openFailed(winnow::app::RequestToken token, const winnow::app::StorageFailure& failure);
   void damaged(const winnow::app::StorageFailure& failure);  // while it is open; it stays so
   void conversationCreated(winnow::app::RequestToken token, const winnow::app::Conversation& conversation);
+  void chatsImported(winnow::app::RequestToken token, const winnow::app::ImportedChats& imported);
   // Rename, pin, options, active leaf.
   void conversationChanged(winnow::app::RequestToken token, const winnow::app::Conversation& conversation);
   void called(const winnow::app::Conversation& conversation);  // otherwise than before, by a draft that was saved

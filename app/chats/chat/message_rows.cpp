@@ -1,6 +1,7 @@
 #include "app/chats/chat/message_rows.h"
 
 #include <QDateTime>
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,37 @@ MessageId insertMessage(SqliteConnection& db, ConversationId conversation, Messa
       .bind(nowMs())
       .run();
   return db.lastInsertId();
+}
+
+void insertExported(SqliteConnection& db, const ExportedChat& chat, const ConversationOptions& options) {
+  Conversation inserted;
+  inserted.title = chat.title;
+  inserted.createdMs = chat.createdMs;
+  inserted.updatedMs = std::max(chat.createdMs, chat.updatedMs);
+  inserted.options = options;
+  {
+    // It stands behind the chats that were written to later; those with the same number go by their times.
+    SqliteStatement before = db.prepare("SELECT coalesce(max(activity), 0) FROM conversation WHERE updated_ms <= ?");
+    if (before.bind(inserted.updatedMs).step()) inserted.activity = before.integer(0);
+  }
+  const ConversationId id = insertConversation(db, inserted);
+  MessageId leaf = 0;
+  for (const ExportedMessage& message : chat.messages) {
+    leaf = insertMessage(db, id, leaf, message.role, MessageState::kComplete, message.text);
+    indexForSearch(db, leaf, message.text);
+    if (message.role != Role::kAssistant) continue;
+    db.prepare("UPDATE message SET thought = ? WHERE id = ?").bind(message.thought).bind(leaf).run();
+    Run run;
+    run.modelName = message.writer;
+    run.device = QStringLiteral("server");
+    if (!message.writer.isEmpty()) insertRun(db, leaf, run, RunPart::kCause);
+  }
+  db.prepare("UPDATE conversation SET preview = ?, active_leaf = ?, message_count = ? WHERE id = ?")
+      .bind(firstWords(chat.messages.first().text, {}))
+      .bind(leaf)
+      .bind(static_cast<qint64>(chat.messages.size()))
+      .bind(id)
+      .run();
 }
 
 void touchConversation(SqliteConnection& db, ConversationId id, MessageId leaf, int addedMessages) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "app/chats/chat/conversation.h"
+#include "app/chats/chat/exported_chats.h"
 #include "app/chats/chat/sqlite_connection.h"
 
 namespace winnow::app {
@@ -25,6 +26,8 @@ MessageId insertQuestion(SqliteConnection& db, const Conversation& conversation,
 void replaceDraft(SqliteConnection& db, ConversationId id, const Draft& draft);
 // A chat that nothing was asked in yet is called by what it begins with.
 void callBy(SqliteConnection& db, const Conversation& conversation, const QString& text, const QList<Attachment>& attachments);
+// A chat of another program, finished as it is.
+void insertExported(SqliteConnection& db, const ExportedChat& chat, const ConversationOptions& options);
 // The chat was written to: it ends in `leaf` and is the newest.
 void touchConversation(SqliteConnection& db, ConversationId id, MessageId leaf, int addedMessages);
 // An answer that is still being written goes, as if it had not been begun: the chat ends in `leaf` again.

@@ -49,6 +49,13 @@ ChatList::ChatList(app::ChatStore& store, QObject* parent) : QObject(parent), m_
     m_lastRemoved = id;
     Q_EMIT removed(id, m_model.idAt(std::min(row, m_model.rowCount() - 1)), title);
   });
+  connect(&m_store, &ChatStore::chatsImported, this, [this](app::RequestToken, const app::ImportedChats& chats) {
+    refresh();
+    Q_EMIT imported(chats);
+  });
+  connect(&m_store, &ChatStore::failed, this, [this](app::RequestToken token, const Error& error) {
+    if (token == m_import) Q_EMIT importFailed(error);
+  });
   connect(&m_store, &ChatStore::deletedListed, this,
           [this](app::RequestToken, const QList<app::Conversation>& removed) { Q_EMIT removedListed(removed); });
   connect(&m_store, &ChatStore::searchFinished, this, [this](app::RequestToken token, const QList<app::SearchHit>& hits) {
@@ -72,6 +79,8 @@ void ChatList::search(const QString& words) {
     m_search = m_store.search(words, kMostHits);
   }
 }
+
+void ChatList::import(const QString& path, const app::ConversationOptions& options) { m_import = m_store.importChats(path, options); }
 
 void ChatList::rename(ConversationId id, const QString& title) { m_store.renameConversation(id, title); }
 

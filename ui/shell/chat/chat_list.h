@@ -22,6 +22,9 @@ class ChatList : public QObject {
   // Shows those that have the words in their title or their messages; blank: all.
   void search(const QString& words);
 
+  // Those of another program's file join the list; `imported` or `importFailed`.
+  void import(const QString& path, const app::ConversationOptions& options);
+
   void rename(ConversationId id, const QString& title);
   bool isPinned(ConversationId id) const;
   void setPinned(ConversationId id, bool pinned);  // pinned ones stand on top
@@ -32,6 +35,8 @@ class ChatList : public QObject {
   void restore(ConversationId id);
 
  Q_SIGNALS:
+  void imported(const winnow::app::ImportedChats& chats);
+  void importFailed(const winnow::Error& error);
   void aboutToRemove(winnow::ConversationId id);
   void removed(winnow::ConversationId id, winnow::ConversationId next, const QString& title);  // next: its neighbour; 0: none is left
   void restored(winnow::ConversationId id);
@@ -41,6 +46,7 @@ class ChatList : public QObject {
   app::ChatStore& m_store;
   ConversationListModel m_model;
   ConversationId m_lastRemoved = 0;
+  app::RequestToken m_import = 0;
   app::RequestToken m_search = 0;  // the last one that was asked; 0: all are shown
 };
 

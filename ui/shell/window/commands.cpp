@@ -4,6 +4,7 @@
 #include <QActionGroup>
 #include <QApplication>
 #include <QClipboard>
+#include <QFileDialog>
 #include <QFontMetrics>
 #include <QLineEdit>
 #include <QMenu>
@@ -23,6 +24,7 @@
 #include "ui/shell/window/edit_commands.h"
 #include "ui/shell/window/main_window.h"
 #include "ui/shell/window/shortcuts_dialog.h"
+#include "ui/theme/file_dialog.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/rooms.h"
 #include "ui/theme/theme.h"
@@ -94,6 +96,13 @@ void Commands::buildFile() {
   }
   m_export = add(file, tr("&Export the chat…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E),
                  [this] { exportChat(&m_window, m_session.chat.loaded(), m_methods); });
+  add(file, tr("&Import chats…"), {}, [this] {
+    QFileDialog* dialog = fileDialog(&m_window, tr("Import chats of ChatGPT or Open WebUI"), {});
+    dialog->setNameFilters({tr("Exported chats (*.json)"), tr("All files (*)")});
+    connect(dialog, &QFileDialog::fileSelected, this,
+            [this](const QString& path) { m_session.list.import(path, m_settings.conversationDefaults()); });
+    dialog->open();
+  });
   file->addSeparator();
   const auto showSettings = [this] { enterRoom(new SettingsDialog(m_settings, &m_window)); };
   add(file, tr("&Settings…"), QKeySequence(Qt::CTRL | Qt::Key_Comma), showSettings)->setMenuRole(QAction::PreferencesRole);

@@ -7,6 +7,7 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QLocale>
+#include <QStringList>
 #include <QUrl>
 #include <optional>
 
@@ -128,6 +129,21 @@ NoticeBar* Notices::undo(ChatList& list) {
         {.text = tr("“%1” was deleted.").arg(title), .actions = {{tr("Undo"), [&list] { list.undoRemove(); }}}, .durationMs = kUndoMs});
   });
   QObject::connect(&list, &ChatList::restored, bar, &NoticeBar::dismiss);
+  QObject::connect(&list, &ChatList::imported, bar, [bar](const app::ImportedChats& chats) {
+    QStringList words{tr("%Ln chat(s) imported.", nullptr, chats.chats)};
+    if (chats.there > 0) words << tr("%Ln had been imported before.", nullptr, chats.there);
+    if (chats.tooLong > 0) words << tr("%Ln with a message of more than a million characters stayed behind.", nullptr, chats.tooLong);
+    bar->present({.text = words.join(QLatin1Char(' '))});
+  });
+  QObject::connect(&list, &ChatList::importFailed, bar, [bar](const Error& error) {
+    Notice notice = noticeOf(error);
+    if (error.code == ErrorCode::kUnsupportedFormat)
+      notice.text =
+          tr("“%1” has no chats of ChatGPT or Open WebUI in it. Take the conversations.json of ChatGPT’s export, or the file that "
+             "Open WebUI’s settings export.")
+              .arg(app::attachedName(QString::fromStdString(error.subject)));
+    bar->present(notice);
+  });
   return bar;
 }
 

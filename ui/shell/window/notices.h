@@ -40,7 +40,7 @@ class Notices {
   // A GPU that Winnow could use and does not: what it lacks, one way to get it, and how far its libraries are. Closed by the user, it is
   // not shown again on this machine. Nothing asks the network before the button is pressed.
   static NoticeBar* gpu(const GpuService& service, app::Settings& settings, ModelSession& model);
-  // Under what is read: that a chat was deleted, with Undo. chat_page.h says there what a chat goes on from.
+  // Under what is read: that a chat was deleted, with Undo, or chats were imported. chat_page.h says there what a chat goes on from.
   static NoticeBar* undo(ChatList& list);
 
  private:
