@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/base/error.h"
@@ -38,6 +40,31 @@ std::uint8_t combining_class(char32_t c) {
   return c <= range.last ? range.combining_class : 0;
 }
 
+std::pair<char32_t, char32_t> parts_of(const unicode::CanonicalPair& row) { return {row.second, row.third}; }
+
+// The ideograph that stands for c; c: there is none.
+char32_t ideograph_of(char32_t c) {
+  for (const unicode::CodePointRun& run : unicode::ideographs()) {
+    if (c >= run.first && c - run.first < run.into.size()) return run.into[c - run.first];
+  }
+  return c;
+}
+
+// Decompositions that compose again, sorted by what they compose.
+const std::vector<unicode::CanonicalPair>& compositions() {
+  static const std::vector<unicode::CanonicalPair> kSorted = [] {
+    std::vector<unicode::CanonicalPair> pairs;
+    const auto composes = [](const unicode::CanonicalPair& row) {
+      const auto holds = [&](const unicode::CodePointRange& range) { return row.first >= range.first && row.first <= range.last; };
+      return row.third != 0 && std::ranges::none_of(unicode::never_composed(), holds);
+    };
+    std::ranges::copy_if(unicode::decompositions(), std::back_inserter(pairs), composes);
+    std::ranges::sort(pairs, {}, parts_of);
+    return pairs;
+  }();
+  return kSorted;
+}
+
 void decompose(char32_t c, std::vector<Mark>& out) {
   if (c >= kSyllableBase && c < kSyllableBase + kSyllables) {
     const char32_t s = c - kSyllableBase;
@@ -49,6 +76,7 @@ void decompose(char32_t c, std::vector<Mark>& out) {
   // Only the first part decomposes further, at most a few times; the second parts come out in reverse.
   char32_t tail[8];
   std::size_t tails = 0;
+  c = ideograph_of(c);
   const auto table = unicode::decompositions();
   while (c >= 0xC0 && tails < std::size(tail)) {
     const auto found = std::lower_bound(table.begin(), table.end(), c, [](const auto& row, char32_t v) { return row.first < v; });
@@ -71,12 +99,10 @@ std::optional<char32_t> compose(char32_t a, char32_t b) {
       b < kTailBase + kTails) {
     return a + (b - kTailBase);
   }
-  const auto table = unicode::compositions();
-  const auto found = std::lower_bound(table.begin(), table.end(), unicode::CanonicalPair{a, b, 0}, [](const auto& row, const auto& key) {
-    return row.first != key.first ? row.first < key.first : row.second < key.second;
-  });
-  if (found == table.end() || found->first != a || found->second != b) return std::nullopt;
-  return found->third;
+  const auto& table = compositions();
+  const auto found = std::ranges::lower_bound(table, std::pair(a, b), {}, parts_of);
+  if (found == table.end() || parts_of(*found) != std::pair(a, b)) return std::nullopt;
+  return found->first;
 }
 
 void order_marks(std::vector<Mark>& marks) {

@@ -9,8 +9,8 @@
 
 namespace winnow::unicode {
 
-// In decompositions(): first decomposes into second, third (0: none), one step at a time; sorted by first.
-// In compositions(): first followed by second becomes third; sorted by (first, second).
+// first decomposes into second, third (0: none), one step at a time; sorted by first. second and third compose to first again, unless that
+// is one of never_composed().
 struct CanonicalPair {
   char32_t first;
   char32_t second;
@@ -26,8 +26,15 @@ struct CodePointRange {
   char32_t last;
 };
 
+// From first on, each decomposes into the one beside it.
+struct CodePointRun {
+  char32_t first;
+  std::span<const char32_t> into;
+};
+
 std::span<const CanonicalPair> decompositions();
-std::span<const CanonicalPair> compositions();
+std::span<const CodePointRange> never_composed();
+std::span<const CodePointRun> ideographs();
 std::span<const CombiningRange> combining_ranges();
 std::span<const CodePointRange> added_letters();
 std::span<const CodePointRange> added_numbers();

@@ -55,6 +55,17 @@ def compositions(pairs):
     return {parts: c for c, parts in pairs.items() if parts[1] and unicodedata.normalize("NFC", chr(c)) == chr(c)}
 
 
+def ideographs(pairs):
+    """Long runs of code points that decompose into one other each: the ideographs that are there for other encodings."""
+    runs = []
+    for c in (c for c, parts in sorted(pairs.items()) if not parts[1]):
+        if runs and runs[-1][-1] == c - 1:
+            runs[-1].append(c)
+        else:
+            runs.append([c])
+    return [run for run in runs if len(run) > 16]
+
+
 def reference_nfc(text, pairs, classes, composed):
     def expand(c):
         if c in HANGUL:
@@ -149,8 +160,12 @@ def main():
             class_ranges[-1][1] = c
         else:
             class_ranges.append([c, c, classes[c]])
-    decomposed_rows = [f"{{0x{c:X}, 0x{a:X}, 0x{b:X}}}" for c, (a, b) in sorted(pairs.items())]
-    composed_rows = [f"{{0x{a:X}, 0x{b:X}, 0x{c:X}}}" for (a, b), c in sorted(composed.items())]
+    runs = ideographs(pairs)
+    decomposed_rows = [f"{{0x{c:X}, 0x{a:X}, 0x{b:X}}}" for c, (a, b) in sorted(pairs.items()) if not any(c in run for run in runs)]
+    never_composed = joined(c for c, parts in sorted(pairs.items()) if parts[1] and parts not in composed)
+    never_rows = [f"{{0x{a:X}, 0x{b:X}}}" for a, b in never_composed]
+    run_rows = [f"constexpr char32_t kFrom{run[0]:X}[] = {{\n{rows([f'0x{pairs[c][0]:X}' for c in run], 16)}}};\n" for run in runs]
+    run_names = [f"{{0x{run[0]:X}, kFrom{run[0]:X}}}" for run in runs]
     class_rows = [f"{{0x{a:X}, 0x{b:X}, {k}}}" for a, b, k in class_ranges]
     letters = [f"{{0x{a:X}, 0x{b:X}}}" for a, b in added_ranges("L")]
     numbers = [f"{{0x{a:X}, 0x{b:X}}}" for a, b in added_ranges("N")]
@@ -166,8 +181,12 @@ namespace {{
 constexpr CanonicalPair kDecompositions[] = {{
 {rows(decomposed_rows, 5)}}};
 
-constexpr CanonicalPair kCompositions[] = {{
-{rows(composed_rows, 5)}}};
+constexpr CodePointRange kNeverComposed[] = {{
+{rows(never_rows, 6)}}};
+
+{"".join(run_rows)}
+constexpr CodePointRun kIdeographs[] = {{
+{rows(run_names, 4)}}};
 
 constexpr CombiningRange kCombiningRanges[] = {{
 {rows(class_rows, 6)}}};
@@ -184,7 +203,8 @@ constexpr CodePointRange kAddedWordCharacters[] = {{
 }}  // namespace
 
 std::span<const CanonicalPair> decompositions() {{ return kDecompositions; }}
-std::span<const CanonicalPair> compositions() {{ return kCompositions; }}
+std::span<const CodePointRange> never_composed() {{ return kNeverComposed; }}
+std::span<const CodePointRun> ideographs() {{ return kIdeographs; }}
 std::span<const CombiningRange> combining_ranges() {{ return kCombiningRanges; }}
 std::span<const CodePointRange> added_letters() {{ return kAddedLetters; }}
 std::span<const CodePointRange> added_numbers() {{ return kAddedNumbers; }}
