@@ -11,10 +11,16 @@
 #include <vector>
 
 #include "kernels/reference/element.h"
+#include "tests/kernels/changed_arguments.h"
 #include "tests/kernels/narrow.h"
 
 namespace winnow::kernels {
 namespace {
+
+using testing::ChangedArguments;
+using testing::kBad;
+using testing::kOk;
+using testing::kTooLarge;
 
 // Queries and keys lie in wider rows, as slices of a projection do. The log-sum-exp is the rows' own, so that probabilities sum to 1.
 class Problem {
@@ -208,26 +214,17 @@ TEST(ColumnSums, DamageStaysVisible) {
 TEST(ColumnSums, RefuseWhatTheyCannotRead) {
   Problem problem(ElementType::kFp32, 8, 2, 4, 4, 1);
   Problem::Result result;
-  for (const auto& run : {column_sums_reference, column_sums_cpu}) {
-    const auto status = [&](const auto& change) {
-      ColumnSumsArgs args = problem.args(result);
-      change(args);
-      return run(args);
-    };
-    EXPECT_EQ(status([](ColumnSumsArgs& args) { args.query = nullptr; }), LaunchStatus::kBadArgument);
-    EXPECT_EQ(status([](ColumnSumsArgs& args) { args.key = nullptr; }), LaunchStatus::kBadArgument);
-    EXPECT_EQ(status([](ColumnSumsArgs& args) { args.log_sum_exp = nullptr; }), LaunchStatus::kBadArgument);
-    EXPECT_EQ(status([](ColumnSumsArgs& args) { args.sums = nullptr; }), LaunchStatus::kBadArgument);
-    EXPECT_EQ(status([](ColumnSumsArgs& args) { args.workspace = nullptr; }), LaunchStatus::kBadArgument);
-    EXPECT_EQ(status([](ColumnSumsArgs& args) { args.rows = -1; }), LaunchStatus::kBadArgument);
-    EXPECT_EQ(status([](ColumnSumsArgs& args) { args.group = 0; }), LaunchStatus::kBadArgument);
-    EXPECT_EQ(status([](ColumnSumsArgs& args) { args.type = static_cast<ElementType>(9); }), LaunchStatus::kBadArgument);
-    EXPECT_EQ(status([](ColumnSumsArgs& args) { args.group = kMaxGroup + 1; }), LaunchStatus::kUnsupported);
-    EXPECT_EQ(status([](ColumnSumsArgs& args) { args.head_dim = kMaxHeadDim + 1; }), LaunchStatus::kUnsupported);
-    EXPECT_EQ(status([](ColumnSumsArgs& args) { args.rows = 0; }), LaunchStatus::kOk);
-    EXPECT_EQ(status([](ColumnSumsArgs& args) { args.columns = 0; }), LaunchStatus::kOk);
-    EXPECT_EQ(status([](ColumnSumsArgs& args) { args.squares = nullptr, args.entropy = nullptr; }), LaunchStatus::kOk);
-  }
+  const ChangedArguments expect(problem.args(result), {&column_sums_reference, &column_sums_cpu});
+  expect.needs(&ColumnSumsArgs::query, &ColumnSumsArgs::key, &ColumnSumsArgs::log_sum_exp, &ColumnSumsArgs::sums,
+               &ColumnSumsArgs::workspace);
+  expect(kBad, [](auto& args) { args.rows = -1; });
+  expect(kBad, [](auto& args) { args.group = 0; });
+  expect(kBad, [](auto& args) { args.type = static_cast<ElementType>(9); });
+  expect(kTooLarge, [](auto& args) { args.group = kMaxGroup + 1; });
+  expect(kTooLarge, [](auto& args) { args.head_dim = kMaxHeadDim + 1; });
+  expect(kOk, [](auto& args) { args.rows = 0; });
+  expect(kOk, [](auto& args) { args.columns = 0; });
+  expect(kOk, [](auto& args) { args.squares = nullptr, args.entropy = nullptr; });
 }
 
 }  // namespace

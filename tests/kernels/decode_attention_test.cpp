@@ -8,12 +8,16 @@
 
 #include "kernels/api/decode_attention.h"
 #include "kernels/reference/half.h"
+#include "tests/kernels/changed_arguments.h"
 #include "tests/kernels/decode_attention_case.h"
 
 namespace winnow::kernels {
 namespace {
 
+using testing::ChangedArguments;
 using testing::DecodeCase;
+using testing::kBad;
+using testing::kTooLarge;
 
 constexpr double kEps = 5.960464477539063e-8;  // 2^-24, half a unit in the last place of fp32
 
@@ -99,6 +103,28 @@ TEST(DecodeAttention, ReadsRowsOfEightBitsAsTheReferenceOnEveryInstructionSet) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
+// One query head of two numbers over a block of two slots.
+struct OfTwoSlots {
+  OfTwoSlots(const float* query, const void* key_block, const void* value_block) : keys{key_block}, values{value_block} {
+    args.query = query;
+    args.group = 1;
+    args.head_dim = args.slots = args.block_slots = 2;
+    args.key_blocks = keys;
+    args.value_blocks = values;
+    args.output = output;
+    args.log_sum_exp = log_sum_exp;
+    args.probabilities = probabilities;
+    args.workspace = workspace;
+  }
+  OfTwoSlots(const OfTwoSlots&) = delete;
+  OfTwoSlots& operator=(const OfTwoSlots&) = delete;
+
+  const void* keys[1];
+  const void* values[1];
+  float output[2], log_sum_exp[1], probabilities[2], workspace[2];
+  DecodeAttentionArgs args;
+};
+
 // q = (1, 1), scale 1. K = codes (127, 0) and (0, 127) times 0 and ln 3 / 127: probabilities 1/4 and 3/4. V = (4, 0) and (8, 4).
 TEST(DecodeAttention, SolvesACaseOfEightBitsByHand) {
   struct Block {
@@ -108,29 +134,15 @@ TEST(DecodeAttention, SolvesACaseOfEightBitsByHand) {
   const float query[] = {1.0F, 1.0F};
   const Block keys{{127, 0, 0, 127}, {0.0F, std::log(3.0F) / 127.0F}};
   const Block values{{2, 0, 16, 8}, {2.0F, 0.5F}};
-  const void* key_blocks[] = {&keys};
-  const void* value_blocks[] = {&values};
   for (const auto call : {&decode_attention_reference, &decode_attention_cpu}) {
-    float output[2], lse[1], probabilities[2], workspace[2];
-    DecodeAttentionArgs args;
-    args.query = query;
-    args.group = 1;
-    args.head_dim = 2;
-    args.narrow = true;
-    args.key_blocks = key_blocks;
-    args.value_blocks = value_blocks;
-    args.slots = 2;
-    args.block_slots = 2;
-    args.output = output;
-    args.log_sum_exp = lse;
-    args.probabilities = probabilities;
-    args.workspace = workspace;
-    ASSERT_EQ(call(args), LaunchStatus::kOk);
-    EXPECT_NEAR(output[0], 7.0F, 1e-5F);
-    EXPECT_NEAR(output[1], 3.0F, 1e-5F);
-    EXPECT_NEAR(lse[0], std::log(4.0F), 1e-6F);
-    EXPECT_NEAR(probabilities[0], 0.25F, 1e-6F);
-    EXPECT_NEAR(probabilities[1], 0.75F, 1e-6F);
+    OfTwoSlots hand(query, &keys, &values);
+    hand.args.narrow = true;
+    ASSERT_EQ(call(hand.args), LaunchStatus::kOk);
+    EXPECT_NEAR(hand.output[0], 7.0F, 1e-5F);
+    EXPECT_NEAR(hand.output[1], 3.0F, 1e-5F);
+    EXPECT_NEAR(hand.log_sum_exp[0], std::log(4.0F), 1e-6F);
+    EXPECT_NEAR(hand.probabilities[0], 0.25F, 1e-6F);
+    EXPECT_NEAR(hand.probabilities[1], 0.75F, 1e-6F);
   }
 }
 
@@ -153,35 +165,21 @@ TEST(DecodeAttention, AddsTheBiasThatRowsLackByHand) {
   const std::int32_t units[] = {1};
   const Block keys{{127, 0, 0, 127}, {0.0F, std::log(3.0F) / 127.0F}};
   const Block values{{2, 0, 16, 8}, {2.0F, 0.5F}};
-  const void* key_blocks[] = {&keys};
-  const void* value_blocks[] = {&values};
   for (const auto call : {&decode_attention_reference, &decode_attention_cpu}) {
-    float output[2], lse[1], probabilities[2], workspace[2];
     std::int32_t of_slots[] = {1, 2};
-    DecodeAttentionArgs args;
-    args.query = query;
-    args.group = 1;
-    args.head_dim = 2;
-    args.narrow = true;
-    args.key_bias = {bias_query, units, 1, rotations[0][0], 2, of_slots};
-    args.key_blocks = key_blocks;
-    args.value_blocks = value_blocks;
-    args.slots = 2;
-    args.block_slots = 2;
-    args.output = output;
-    args.log_sum_exp = lse;
-    args.probabilities = probabilities;
-    args.workspace = workspace;
-    ASSERT_EQ(call(args), LaunchStatus::kOk);
-    EXPECT_NEAR(probabilities[1], 0.75F, 1e-6F);
-    EXPECT_NEAR(lse[0], std::log(8.0F), 1e-6F);
+    OfTwoSlots hand(query, &keys, &values);
+    hand.args.narrow = true;
+    hand.args.key_bias = {bias_query, units, 1, rotations[0][0], 2, of_slots};
+    ASSERT_EQ(call(hand.args), LaunchStatus::kOk);
+    EXPECT_NEAR(hand.probabilities[1], 0.75F, 1e-6F);
+    EXPECT_NEAR(hand.log_sum_exp[0], std::log(8.0F), 1e-6F);
     of_slots[0] = 0;  // stored with its bias
-    ASSERT_EQ(call(args), LaunchStatus::kOk);
-    EXPECT_NEAR(probabilities[1], 6.0F / 7.0F, 1e-6F);
-    args.key_bias.count = 0;
-    EXPECT_EQ(call(args), LaunchStatus::kBadArgument);
-    args.key_bias = {bias_query, units, 1, rotations[0][0], 2, nullptr};
-    EXPECT_EQ(call(args), LaunchStatus::kBadArgument);
+    ASSERT_EQ(call(hand.args), LaunchStatus::kOk);
+    EXPECT_NEAR(hand.probabilities[1], 6.0F / 7.0F, 1e-6F);
+    hand.args.key_bias.count = 0;
+    EXPECT_EQ(call(hand.args), LaunchStatus::kBadArgument);
+    hand.args.key_bias = {bias_query, units, 1, rotations[0][0], 2, nullptr};
+    EXPECT_EQ(call(hand.args), LaunchStatus::kBadArgument);
   }
 }
 
@@ -198,28 +196,14 @@ TEST(DecodeAttention, SolvesACaseByHand) {
   const float query[] = {1.0F, 0.0F};
   const float keys[] = {0.0F, 5.0F, std::log(3.0F), -2.0F};
   const float values[] = {4.0F, 0.0F, 8.0F, 4.0F};
-  const void* key_blocks[] = {keys};
-  const void* value_blocks[] = {values};
   for (const auto call : {&decode_attention_reference, &decode_attention_cpu}) {
-    float output[2], lse[1], probabilities[2], workspace[2];
-    DecodeAttentionArgs args;
-    args.query = query;
-    args.group = 1;
-    args.head_dim = 2;
-    args.key_blocks = key_blocks;
-    args.value_blocks = value_blocks;
-    args.slots = 2;
-    args.block_slots = 2;
-    args.output = output;
-    args.log_sum_exp = lse;
-    args.probabilities = probabilities;
-    args.workspace = workspace;
-    ASSERT_EQ(call(args), LaunchStatus::kOk);
-    EXPECT_NEAR(output[0], 7.0F, 1e-5F);
-    EXPECT_NEAR(output[1], 3.0F, 1e-5F);
-    EXPECT_NEAR(lse[0], std::log(4.0F), 1e-6F);
-    EXPECT_NEAR(probabilities[0], 0.25F, 1e-6F);
-    EXPECT_NEAR(probabilities[1], 0.75F, 1e-6F);
+    OfTwoSlots hand(query, keys, values);
+    ASSERT_EQ(call(hand.args), LaunchStatus::kOk);
+    EXPECT_NEAR(hand.output[0], 7.0F, 1e-5F);
+    EXPECT_NEAR(hand.output[1], 3.0F, 1e-5F);
+    EXPECT_NEAR(hand.log_sum_exp[0], std::log(4.0F), 1e-6F);
+    EXPECT_NEAR(hand.probabilities[0], 0.25F, 1e-6F);
+    EXPECT_NEAR(hand.probabilities[1], 0.75F, 1e-6F);
   }
 }
 
@@ -264,28 +248,16 @@ TEST(DecodeAttention, RefusesBadArguments) {
   DecodeCase problem(ElementType::kFp32, 32, 2, 70, 1);
   DecodeCase::Answer answer;
   const DecodeAttentionArgs good = problem.args(answer);
-  const auto expect = [](const DecodeAttentionArgs& args, LaunchStatus status) {
-    EXPECT_EQ(decode_attention_cpu(args), status);
-    EXPECT_EQ(decode_attention_reference(args), status);
-  };
-  const auto with = [&](auto change) {
-    DecodeAttentionArgs args = good;
-    change(args);
-    return args;
-  };
+  const ChangedArguments expect(good, {&decode_attention_cpu, &decode_attention_reference});
   const void* holes[] = {good.key_blocks[0], nullptr};
-  expect(with([](auto& a) { a.query = nullptr; }), LaunchStatus::kBadArgument);
-  expect(with([](auto& a) { a.output = nullptr; }), LaunchStatus::kBadArgument);
-  expect(with([](auto& a) { a.workspace = nullptr; }), LaunchStatus::kBadArgument);
-  expect(with([](auto& a) { a.key_blocks = nullptr; }), LaunchStatus::kBadArgument);
-  expect(with([&](auto& a) { a.value_blocks = holes; }), LaunchStatus::kBadArgument);
-  expect(with([](auto& a) { a.slots = 0; }), LaunchStatus::kBadArgument);
-  expect(with([](auto& a) { a.group = 0; }), LaunchStatus::kBadArgument);
-  expect(with([](auto& a) { a.head_dim = -1; }), LaunchStatus::kBadArgument);
-  expect(with([](auto& a) { a.block_slots = 0; }), LaunchStatus::kBadArgument);
-  expect(with([](auto& a) { a.kv_type = static_cast<ElementType>(9); }), LaunchStatus::kBadArgument);
-  expect(with([](auto& a) { a.group = kMaxGroup + 1; }), LaunchStatus::kUnsupported);
-  expect(with([](auto& a) { a.head_dim = kMaxHeadDim + 1; }), LaunchStatus::kUnsupported);
+  expect.needs(&DecodeAttentionArgs::query, &DecodeAttentionArgs::output, &DecodeAttentionArgs::workspace,
+               &DecodeAttentionArgs::key_blocks);
+  expect(kBad, [&](auto& a) { a.value_blocks = holes; });
+  expect.needs_some_of(&DecodeAttentionArgs::slots, &DecodeAttentionArgs::group, &DecodeAttentionArgs::block_slots);
+  expect(kBad, [](auto& a) { a.head_dim = -1; });
+  expect(kBad, [](auto& a) { a.kv_type = static_cast<ElementType>(9); });
+  expect(kTooLarge, [](auto& a) { a.group = kMaxGroup + 1; });
+  expect(kTooLarge, [](auto& a) { a.head_dim = kMaxHeadDim + 1; });
 }
 
 TEST(Half, UpcastsExactly) {

@@ -7,15 +7,20 @@
 #include <limits>
 #include <vector>
 
+#include "tests/kernels/changed_arguments.h"
 #include "tests/kernels/every_target.h"
 #include "tests/kernels/gated_case.h"
 
 namespace winnow::kernels {
 namespace {
 
+using testing::ChangedArguments;
 using testing::GatedCase;
+using testing::kBad;
 using testing::kEveryActivation;
 using testing::kEveryElementType;
+using testing::kOk;
+using testing::kTooLarge;
 using testing::with_every_target;
 
 using Kernel = LaunchStatus (*)(const GatedActivationArgs&);
@@ -104,23 +109,15 @@ TEST(GatedActivation, WhatIsNotFiniteStaysVisible) {
 TEST(GatedActivation, RefusesWhatDoesNotFit) {
   float value = 0.0F;
   const GatedActivationArgs good{Activation::kSilu, ElementType::kFp32, &value, &value, 1, 1, 1, &value};
-  for (const Kernel kernel : {&gated_activation_reference, &gated_activation_cpu}) {
-    const auto expect = [&](LaunchStatus status, auto change) {
-      GatedActivationArgs args = good;
-      change(args);
-      EXPECT_EQ(kernel(args), status);
-    };
-    expect(LaunchStatus::kOk, [](auto& a) { a.rows = 0; });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.gate = nullptr; });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.up = nullptr; });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.output = nullptr; });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.stride = 0; });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.rows = -1; });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.type = static_cast<ElementType>(9); });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.activation = static_cast<Activation>(9); });
-    expect(LaunchStatus::kUnsupported, [](auto& a) { a.stride = a.columns = kMaxGatedColumns + 1; });
-    expect(LaunchStatus::kUnsupported, [](auto& a) { a.rows = kMaxGatedRows + 1; });
-  }
+  const ChangedArguments expect(good, {&gated_activation_reference, &gated_activation_cpu});
+  expect(kOk, [](auto& a) { a.rows = 0; });
+  expect.needs(&GatedActivationArgs::gate, &GatedActivationArgs::up, &GatedActivationArgs::output);
+  expect(kBad, [](auto& a) { a.stride = 0; });
+  expect(kBad, [](auto& a) { a.rows = -1; });
+  expect(kBad, [](auto& a) { a.type = static_cast<ElementType>(9); });
+  expect(kBad, [](auto& a) { a.activation = static_cast<Activation>(9); });
+  expect(kTooLarge, [](auto& a) { a.stride = a.columns = kMaxGatedColumns + 1; });
+  expect(kTooLarge, [](auto& a) { a.rows = kMaxGatedRows + 1; });
 }
 
 }  // namespace

@@ -9,10 +9,16 @@
 #include <string>
 #include <vector>
 
+#include "tests/kernels/changed_arguments.h"
 #include "tests/kernels/every_target.h"
 
 namespace winnow::kernels {
 namespace {
+
+using testing::ChangedArguments;
+using testing::kBad;
+using testing::kOk;
+using testing::kTooLarge;
 
 using DeltaKernel = LaunchStatus (*)(const GatedDeltaArgs&);
 
@@ -126,21 +132,15 @@ TEST(GatedDelta, RefusesWhatDoesNotFit) {
   good.query = good.key = good.value = good.decay = good.beta = numbers;
   good.state = good.output = numbers + 32;
   good.columns = 2;
-  for (const DeltaKernel kernel : {&gated_delta_reference, &gated_delta_cpu}) {
-    const auto expect = [&](LaunchStatus status, auto change) {
-      GatedDeltaArgs args = good;
-      change(args);
-      EXPECT_EQ(kernel(args), status);
-    };
-    expect(LaunchStatus::kOk, [](auto& a) { a.tokens = 0; });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.state = nullptr; });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.tokens = -1; });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.key_head = 1; });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.key_head = -1; });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.head = 2; });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.first_column = 1; });
-    expect(LaunchStatus::kUnsupported, [](auto& a) { a.key_dim = kMaxDeltaKey + 1; });
-  }
+  const ChangedArguments expect(good, {&gated_delta_reference, &gated_delta_cpu});
+  expect(kOk, [](auto& a) { a.tokens = 0; });
+  expect(kBad, [](auto& a) { a.state = nullptr; });
+  expect(kBad, [](auto& a) { a.tokens = -1; });
+  expect(kBad, [](auto& a) { a.key_head = 1; });
+  expect(kBad, [](auto& a) { a.key_head = -1; });
+  expect(kBad, [](auto& a) { a.head = 2; });
+  expect(kBad, [](auto& a) { a.first_column = 1; });
+  expect(kTooLarge, [](auto& a) { a.key_dim = kMaxDeltaKey + 1; });
 }
 
 }  // namespace

@@ -11,12 +11,16 @@
 
 #include "kernels/reference/check_products.h"
 #include "kernels/reference/half.h"
+#include "tests/kernels/changed_arguments.h"
 #include "tests/kernels/every_target.h"
 #include "tests/kernels/random_blocks.h"
 
 namespace winnow::kernels {
 namespace {
 
+using testing::ChangedArguments;
+using testing::kBad;
+using testing::kOk;
 using testing::with_every_target;
 
 constexpr BlockType kTypes[] = {BlockType::kQ8_0, BlockType::kQ4_0, BlockType::kQ4_1, BlockType::kQ5_0, BlockType::kQ5_1,
@@ -220,35 +224,21 @@ TEST(Int8Gemm, BadArgumentsAreRefused) {
   float output[2] = {};
   float sums[int8_gemm_sums(1)];
   for (const Round round : {&round_tile_reference, &round_tile_cpu}) {
-    EXPECT_EQ(round({nullptr, 1, 32, tile}), LaunchStatus::kBadArgument);
-    EXPECT_EQ(round({row, 0, 32, tile}), LaunchStatus::kBadArgument);
-    EXPECT_EQ(round({row, 5, 32, tile}), LaunchStatus::kBadArgument);
-    EXPECT_EQ(round({row, 1, 31, tile}), LaunchStatus::kBadArgument);
-    EXPECT_EQ(round({row, 1, 32, nullptr}), LaunchStatus::kBadArgument);
+    EXPECT_EQ(round({nullptr, 1, 32, tile}), kBad);
+    EXPECT_EQ(round({row, 0, 32, tile}), kBad);
+    EXPECT_EQ(round({row, 5, 32, tile}), kBad);
+    EXPECT_EQ(round({row, 1, 31, tile}), kBad);
+    EXPECT_EQ(round({row, 1, 32, nullptr}), kBad);
   }
   const std::vector<std::uint8_t> matrix = random_blocks(BlockType::kQ4_0, 64, 7);
   const Int8GemmArgs good{BlockType::kQ4_0, matrix.data(), 32, nullptr, 0, 2, tile, 1, output, 2, ElementType::kFp32, sums};
-  for (const auto product : {&int8_gemm_reference, &int8_gemm_cpu}) {
-    EXPECT_EQ(product(good), LaunchStatus::kOk);
-    Int8GemmArgs bad = good;
-    bad.stride = 1;
-    EXPECT_EQ(product(bad), LaunchStatus::kBadArgument);
-    bad = good;
-    bad.type = BlockType::kIQ4_NL;
-    EXPECT_EQ(product(bad), LaunchStatus::kBadArgument);
-    bad = good;
-    bad.columns = 16;
-    EXPECT_EQ(product(bad), LaunchStatus::kBadArgument);
-    bad = good;
-    bad.tiles = nullptr;
-    EXPECT_EQ(product(bad), LaunchStatus::kBadArgument);
-    bad = good;
-    bad.sums = nullptr;
-    EXPECT_EQ(product(bad), LaunchStatus::kBadArgument);
-    bad = good;
-    bad.output_type = static_cast<ElementType>(0);
-    EXPECT_EQ(product(bad), LaunchStatus::kBadArgument);
-  }
+  const ChangedArguments expect(good, {&int8_gemm_reference, &int8_gemm_cpu});
+  expect(kOk, [](auto&) {});
+  expect.needs(&Int8GemmArgs::tiles, &Int8GemmArgs::sums);
+  expect(kBad, [](auto& args) { args.stride = 1; });
+  expect(kBad, [](auto& args) { args.type = BlockType::kIQ4_NL; });
+  expect(kBad, [](auto& args) { args.columns = 16; });
+  expect(kBad, [](auto& args) { args.output_type = static_cast<ElementType>(0); });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/kernels/changed_arguments.h"
 #include "tests/kernels/every_target.h"
 #include "tests/kernels/prefill_attention_case.h"
 
@@ -15,7 +16,10 @@ namespace {
 
 using testing::Attention;
 using testing::Case;
+using testing::ChangedArguments;
 using testing::Elements;
+using testing::kBad;
+using testing::kTooLarge;
 using testing::with_every_target;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -169,23 +173,13 @@ TEST(PrefillAttention, PartsOfTheRowsAreIndependent) {
 
 TEST(PrefillAttention, RefusesWhatDoesNotFit) {
   Attention call({2, 3, 4, 8});
-  const PrefillAttentionArgs good = call.args();
-  for (const auto change :
-       {+[](PrefillAttentionArgs& args) { args.query = nullptr; }, +[](PrefillAttentionArgs& args) { args.key = nullptr; },
-        +[](PrefillAttentionArgs& args) { args.value = nullptr; }, +[](PrefillAttentionArgs& args) { args.output = nullptr; },
-        +[](PrefillAttentionArgs& args) { args.log_sum_exp = nullptr; }, +[](PrefillAttentionArgs& args) { args.workspace = nullptr; },
-        +[](PrefillAttentionArgs& args) { args.rows = 0; }, +[](PrefillAttentionArgs& args) { args.keys = 0; },
-        +[](PrefillAttentionArgs& args) { args.group = 0; }, +[](PrefillAttentionArgs& args) { args.head_dim = -1; },
-        +[](PrefillAttentionArgs& args) { args.type = static_cast<ElementType>(9); }}) {
-    PrefillAttentionArgs args = good;
-    change(args);
-    EXPECT_EQ(prefill_attention_cpu(args), LaunchStatus::kBadArgument);
-    EXPECT_EQ(prefill_attention_reference(args), LaunchStatus::kBadArgument);
-  }
-  PrefillAttentionArgs args = good;
-  args.head_dim = kMaxHeadDim + 1;
-  EXPECT_EQ(prefill_attention_cpu(args), LaunchStatus::kUnsupported);
-  EXPECT_EQ(prefill_attention_reference(args), LaunchStatus::kUnsupported);
+  using Args = PrefillAttentionArgs;
+  const ChangedArguments expect(call.args(), {&prefill_attention_cpu, &prefill_attention_reference});
+  expect.needs(&Args::query, &Args::key, &Args::value, &Args::output, &Args::log_sum_exp, &Args::workspace);
+  expect.needs_some_of(&Args::rows, &Args::keys, &Args::group);
+  expect(kBad, [](Args& args) { args.head_dim = -1; });
+  expect(kBad, [](Args& args) { args.type = static_cast<ElementType>(9); });
+  expect(kTooLarge, [](Args& args) { args.head_dim = kMaxHeadDim + 1; });
 }
 
 // Every 16-bit number goes to fp32 and back; between two neighbours the nearer one is taken, and of two equally near ones the even one.

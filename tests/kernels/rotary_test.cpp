@@ -5,12 +5,17 @@
 
 #include <vector>
 
+#include "tests/kernels/changed_arguments.h"
 #include "tests/kernels/every_target.h"
 #include "tests/kernels/rotary_case.h"
 
 namespace winnow::kernels {
 namespace {
 
+using testing::ChangedArguments;
+using testing::kBad;
+using testing::kOk;
+using testing::kTooLarge;
 using testing::RotaryCase;
 
 using RotaryKernel = LaunchStatus (*)(const RotaryArgs&);
@@ -47,23 +52,14 @@ TEST(Rotary, RefusesWhatDoesNotFit) {
   float value = 0.0F;
   float output[2] = {};
   const RotaryArgs good{ElementType::kBf16, 1, 1, 1, output, {2, 2}, &value, &value, output, {2, 2}};
-  for (const RotaryKernel kernel : {&rotary_reference, &rotary_cpu}) {
-    const auto expect = [&](LaunchStatus status, auto change) {
-      RotaryArgs args = good;
-      change(args);
-      EXPECT_EQ(kernel(args), status);
-    };
-    expect(LaunchStatus::kOk, [](auto& a) { a.rows = 0; });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.input = nullptr; });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.cosine = nullptr; });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.sine = nullptr; });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.output = nullptr; });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.heads = -1; });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.output_strides.group = -1; });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.type = static_cast<ElementType>(9); });
-    expect(LaunchStatus::kUnsupported, [](auto& a) { a.rows = kMaxRotaryRows + 1; });
-    expect(LaunchStatus::kUnsupported, [](auto& a) { a.heads = a.half = kMaxRotaryPairs / 2; });
-  }
+  const ChangedArguments expect(good, {&rotary_reference, &rotary_cpu});
+  expect(kOk, [](auto& a) { a.rows = 0; });
+  expect.needs(&RotaryArgs::input, &RotaryArgs::cosine, &RotaryArgs::sine, &RotaryArgs::output);
+  expect(kBad, [](auto& a) { a.heads = -1; });
+  expect(kBad, [](auto& a) { a.output_strides.group = -1; });
+  expect(kBad, [](auto& a) { a.type = static_cast<ElementType>(9); });
+  expect(kTooLarge, [](auto& a) { a.rows = kMaxRotaryRows + 1; });
+  expect(kTooLarge, [](auto& a) { a.heads = a.half = kMaxRotaryPairs / 2; });
 }
 
 }  // namespace

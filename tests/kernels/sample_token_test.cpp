@@ -10,14 +10,19 @@
 #include <vector>
 
 #include "kernels/reference/sample_weights.h"
+#include "tests/kernels/changed_arguments.h"
 #include "tests/kernels/choose_case.h"
 
 namespace winnow::kernels {
 namespace {
 
+using testing::ChangedArguments;
 using testing::ChooseCase;
 using testing::expected_choice;
+using testing::kBad;
 using testing::kNever;
+using testing::kOk;
+using testing::kTooLarge;
 
 constexpr double kUnits = 0x1.0p40;
 
@@ -190,38 +195,28 @@ TEST(SampleToken, RefusesBadArguments) {
   std::uint64_t workspace[1 + 2 * kChoiceChunk];
   std::uint8_t seen[4] = {};
   std::int64_t choice = 0;
-  const auto status = [&](const auto& change) {
-    SampleTokenArgs args;
-    args.logits = logits;
-    args.vocabulary = 4;
-    args.workspace = workspace;
-    args.choice = &choice;
-    change(args);
-    return sample_token_reference(args);
-  };
-  EXPECT_EQ(status([](SampleTokenArgs&) {}), LaunchStatus::kOk);
+  SampleTokenArgs good;
+  good.logits = logits;
+  good.vocabulary = 4;
+  good.workspace = workspace;
+  good.choice = &choice;
+  const ChangedArguments expect(good, {&sample_token_reference});
+  expect(kOk, [](auto&) {});
   const double nan = std::nan("");
   for (const double bad : {-0.1, nan, static_cast<double>(HUGE_VAL)}) {
-    EXPECT_EQ(status([&](auto& a) { a.temperature = bad; }), LaunchStatus::kBadArgument);
-    EXPECT_EQ(status([&](auto& a) { a.top_p = bad; }), LaunchStatus::kBadArgument);
-    EXPECT_EQ(status([&](auto& a) { a.min_p = bad; }), LaunchStatus::kBadArgument);
-    EXPECT_EQ(status([&](auto& a) { a.repetition_penalty = bad; }), LaunchStatus::kBadArgument);
-    EXPECT_EQ(status([&](auto& a) { a.uniform = bad; }), LaunchStatus::kBadArgument);
+    expect(kBad, [&](auto& a) { a.temperature = bad; });
+    expect(kBad, [&](auto& a) { a.top_p = bad; });
+    expect(kBad, [&](auto& a) { a.min_p = bad; });
+    expect(kBad, [&](auto& a) { a.repetition_penalty = bad; });
+    expect(kBad, [&](auto& a) { a.uniform = bad; });
   }
-  EXPECT_EQ(status([](auto& a) { a.uniform = 1.0; }), LaunchStatus::kBadArgument);
-  EXPECT_EQ(status([](auto& a) { a.top_k = -1; }), LaunchStatus::kBadArgument);
-  EXPECT_EQ(status([](auto& a) { a.vocabulary = 0; }), LaunchStatus::kBadArgument);
-  EXPECT_EQ(status([](auto& a) { a.vocabulary = kMaxChoices + 1; }), LaunchStatus::kUnsupported);
-  EXPECT_EQ(status([](auto& a) { a.logits = nullptr; }), LaunchStatus::kBadArgument);
-  EXPECT_EQ(status([](auto& a) { a.workspace = nullptr; }), LaunchStatus::kBadArgument);
-  EXPECT_EQ(status([](auto& a) { a.choice = nullptr; }), LaunchStatus::kBadArgument);
-  EXPECT_EQ(status([](auto& a) { a.fresh_count = 1; }), LaunchStatus::kBadArgument);
-  EXPECT_EQ(status([&](auto& a) {
-              a.fresh_count = 1;
-              a.seen = seen;
-            }),
-            LaunchStatus::kBadArgument)
-      << "no ids";
+  expect(kBad, [](auto& a) { a.uniform = 1.0; });
+  expect(kBad, [](auto& a) { a.top_k = -1; });
+  expect(kBad, [](auto& a) { a.vocabulary = 0; });
+  expect(kTooLarge, [](auto& a) { a.vocabulary = kMaxChoices + 1; });
+  expect.needs(&SampleTokenArgs::logits, &SampleTokenArgs::workspace, &SampleTokenArgs::choice);
+  expect(kBad, [](auto& a) { a.fresh_count = 1; });
+  expect(kBad, [&](auto& a) { a.fresh_count = 1, a.seen = seen; });  // no ids
 }
 
 }  // namespace
