@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/model_files/family_templates.h"
 #include "engine/model_files/gguf_projector_kinds.h"
 
 namespace winnow {
@@ -88,11 +89,7 @@ Json internvl_image_processor(const ProjectorFacts& facts) {
 
 // The template of OpenGVLab/InternVL3-1B-hf.
 std::string_view internvl_chat_template(const ProjectorFacts&, const Json&, const ProjectorKind::Tokens&) {
-  return "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n'}}{% if message['content'] is string %}"
-         "{{ message['content'] }}{% else %}{% for content in message['content'] %}{% if content['type'] == 'image' %}"
-         "{{ '<IMG_CONTEXT>\\n' }}{% elif content['type'] == 'video' %}{{ '<video>\\n' }}{% elif content['type'] == 'text' %}"
-         "{{ content['text'] }}{% endif %}{% endfor %}{% endif %}{{'<|im_end|>\\n'}}{% endfor %}"
-         "{% if add_generation_prompt %}{{'<|im_start|>assistant\\n' }}{% endif %}";
+  return family_template("internvl_gguf");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <array>
 
+#include "engine/model_files/family_templates.h"
 #include "engine/model_files/gguf_projector_kinds.h"
 
 namespace winnow {
@@ -88,30 +89,11 @@ Json tiling_image_processor(const ProjectorFacts& facts) {
   return pixels;
 }
 
-// Templates of llava-hf's folders: llava-1.5-7b-hf (for the Vicunas of 1.6, too), llava-v1.6-34b-hf, llava-v1.6-mistral-7b-hf.
-constexpr std::string_view kVicuna =
-    "{% for message in messages %}{% if message['role'] != 'system' %}{{ message['role'].upper() + ': '}}{% endif %}"
-    "{% for content in message['content'] | selectattr('type', 'equalto', 'image') %}{{ '<image>\\n' }}{% endfor %}"
-    "{% for content in message['content'] | selectattr('type', 'equalto', 'text') %}{{ content['text'] + ' '}}{% endfor %}"
-    "{% endfor %}{% if add_generation_prompt %}{{ 'ASSISTANT:' }}{% endif %}";
-constexpr std::string_view kLlavaChatMl =
-    "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n'}}"
-    "{% for content in message['content'] | selectattr('type', 'equalto', 'image') %}{{ '<image>\\n' }}{% endfor %}"
-    "{% for content in message['content'] | selectattr('type', 'equalto', 'text') %}{{ content['text'] }}{% endfor %}"
-    "{{'<|im_end|>' + '\\n'}}{% endfor %}{% if add_generation_prompt %}{{'<|im_start|>assistant\\n' }}{% endif %}";
-constexpr std::string_view kLlavaMistral =
-    "{% for message in messages %}{% if message['role'] == 'system' %}{{ '<<SYS>>\\n' + message['content'][0]['text'] + "
-    "'\\n<</SYS>>\\n\\n' }}"
-    "{% elif message['role'] == 'user' %}{{ '[INST] ' }}"
-    "{% for content in message['content'] | selectattr('type', 'equalto', 'image') %}{{ '<image>\\n' }}{% endfor %}"
-    "{% for content in message['content'] | selectattr('type', 'equalto', 'text') %}{{ content['text'] }}{% endfor %}{{' [/INST]' }}"
-    "{% elif message['role'] == 'assistant' %}{{ ' ' + message['content'][0]['text'] + '<\\\\s> '}}"
-    "{% else %}{{ raise_exception('Only user and assistant roles are supported!') }}{% endif %}{% endfor %}";
-
 // A vocabulary with ChatML's marker is that of the 34B (Yi); of the others Mistral shares keys among queries, Vicuna does not.
 std::string_view llava_chat_template(const ProjectorFacts& facts, const Json& text, const ProjectorKind::Tokens& tokens) {
-  if (token_id(tokens, "<|im_start|>") < std::ssize(tokens)) return kLlavaChatMl;
-  return tiles(facts) && text.at("num_key_value_heads") != text.at("num_attention_heads") ? kLlavaMistral : kVicuna;
+  if (token_id(tokens, "<|im_start|>") < std::ssize(tokens)) return family_template("llava_chatml");
+  return tiles(facts) && text.at("num_key_value_heads") != text.at("num_attention_heads") ? family_template("llava_mistral")
+                                                                                          : family_template("llava");
 }
 
 }  // namespace

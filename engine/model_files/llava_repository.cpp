@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/model_files/family_templates.h"
 #include "engine/model_files/renamed_tensors.h"
 #include "engine/weights/weight_names.h"
 
@@ -34,15 +35,6 @@ constexpr std::array<WeightNameRule, 6> kRepositoryNames = {{
     {"model.", "language_model.model."},
     {"lm_head.", "language_model.lm_head."},
 }};
-
-constexpr std::string_view kQwen15 =
-    "{% for message in messages %}{% if loop.first and message['role'] != 'system' %}"
-    "{{ '<|im_start|>system\\nYou are a helpful assistant.<|im_end|>\\n' }}{% endif %}{{ '<|im_start|>' + message['role'] }}"
-    "{% for content in message['content'] %}"
-    "{% if content['type'] == 'image' %}{{ ('\\n' if loop.first else ' ') + '<image>' }}"
-    "{% elif content['type'] == 'video' %}{{ ('\\n' if loop.first else ' ') + '<video>' }}"
-    "{% else %}{{ '\\n' + content['text'] }}{% endif %}{% endfor %}{{ '<|im_end|>\\n' }}{% endfor %}"
-    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 
 [[noreturn]] void unsupported(const JsonObject& config, const char* key, const std::string& reason) {
   config.refuse(ErrorCode::kUnsupportedModel, key, reason);
@@ -178,7 +170,7 @@ LlavaRepositoryFolder read_llava_repository(const ModelDocument& config, const T
                              {"image_std", {0.5, 0.5, 0.5}},
                              {"resample", 3}},
                             config.subject};
-  folder.chat_template = kQwen15;
+  folder.chat_template = family_template("llava_repository");
   return folder;
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/layers/norm.h"
+#include "engine/model_files/family_templates.h"
 #include "engine/models/decoder/transformer_decoder.h"
 #include "engine/models/families/gemma3_folder.h"
 #include "engine/models/families/gemma3_pixels.h"
@@ -112,7 +113,7 @@ std::unique_ptr<VisionLanguageModel> load_gemma3_vision(ModelLoad& load) {
   load.info.traits.reads_videos = false;
   WeightReader& weights = load.weights(kGemma3Names);
   auto text = std::make_unique<TransformerDecoder>(folder.model.text, weights, "text.");
-  const MediaPrompt prompt{kGemma3Template, tokens.begin_token_id()};
+  const MediaPrompt prompt{family_template("gemma3"), tokens.begin_token_id()};
   return std::make_unique<VisionLanguageModel>(prompt, std::move(text), std::make_unique<Gemma3>(folder, std::move(tokens), weights));
 }
 

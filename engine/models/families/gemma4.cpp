@@ -18,6 +18,7 @@
 
 #include "engine/base/error.h"
 #include "engine/media/frame_source.h"
+#include "engine/model_files/family_templates.h"
 #include "engine/models/decoder/transformer_decoder.h"
 #include "engine/models/families/gemma4_folder.h"
 #include "engine/models/families/gemma4_tower.h"
@@ -154,7 +155,7 @@ std::unique_ptr<VisionLanguageModel> load_gemma4_vision(ModelLoad& load) {
   load.info.frame_detail = {DetailKind::kBudgets, 70, 140, 280, 0};
   WeightReader& weights = load.weights(kGemma4Names);
   auto text = std::make_unique<TransformerDecoder>(folder.model.text, weights, "text.");
-  MediaPrompt prompt{kGemma4Template, tokens.image_token_id()};
+  MediaPrompt prompt{family_template("gemma4"), tokens.image_token_id()};
   prompt.video_texts = Gemma4Tokens::kVideoTexts;
   auto sight = std::make_unique<Gemma4>(folder, std::move(tokens), *text, weights);
   return std::make_unique<VisionLanguageModel>(std::move(prompt), std::move(text), std::move(sight));

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "engine/base/error.h"
+#include "engine/model_files/family_templates.h"
 #include "engine/models/config/config_fields.h"
 #include "engine/models/config/picture_config.h"
 #include "engine/models/config/rotary_config.h"
@@ -150,7 +151,7 @@ Qwen3VlFolder read_glm4v(const ModelPackage& package) {
   const std::string type = config.root().string("model_type", kMaxNameBytes);
   read.times = read_frame_times(package, documents, kGlmProcessors[type == kGlm46 ? 1 : 0].times);
   read.texts = {"<|image|>", "<|image|>", "<|begin_of_image|>", "<|end_of_image|>"};
-  read.chat_template = read.times == FrameTimes::kBehind || type == kGlmMoe ? kGlm46VTemplate : kGlm41VTemplate;
+  read.chat_template = read.times == FrameTimes::kBehind || type == kGlmMoe ? family_template("glm46v") : family_template("glm41v");
   return read;
 }
 

@@ -15,6 +15,7 @@
 
 #include "engine/layers/mlp.h"
 #include "engine/layers/norm.h"
+#include "engine/model_files/family_templates.h"
 #include "engine/models/decoder/transformer_decoder.h"
 #include "engine/models/families/internvl_chat_config.h"
 #include "engine/models/families/internvl_folder.h"
@@ -124,7 +125,7 @@ std::unique_ptr<VisionLanguageModel> load_folder(const InternVlFolder& folder, M
   load.info.picture_detail = internvl_detail(tokens, folder.pixels.tiles);
   WeightReader& weights = load.weights(folder.names);
   auto text = std::make_unique<TransformerDecoder>(folder.model.text, weights, "text.");
-  MediaPrompt prompt{kInternVlTemplate, tokens.image_token_id()};
+  MediaPrompt prompt{family_template("internvl"), tokens.image_token_id()};
   prompt.own_template = folder.own_template;
   prompt.video_texts = kInternVlVideoTexts;
   auto sight = std::make_unique<InternVl>(folder, std::move(tokens), weights);

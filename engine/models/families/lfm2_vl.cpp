@@ -18,6 +18,7 @@
 #include "engine/layers/mlp.h"
 #include "engine/layers/norm.h"
 #include "engine/media/frame_source.h"
+#include "engine/model_files/family_templates.h"
 #include "engine/models/decoder/transformer_decoder.h"
 #include "engine/models/families/lfm2_vl_folder.h"
 #include "engine/models/family_rows.h"
@@ -184,7 +185,7 @@ std::unique_ptr<VisionLanguageModel> load_lfm2_vl(ModelLoad& load) {
   load.info.picture_detail = lfm2_detail(folder.pictures);
   WeightReader& weights = load.weights(kLfm2VlNames);
   auto text = std::make_unique<TransformerDecoder>(folder.model.text, weights, "text.");
-  const MediaPrompt prompt{kLfm2VlTemplate, folder.model.image_token_id};
+  const MediaPrompt prompt{family_template("lfm2_vl"), folder.model.image_token_id};
   return std::make_unique<VisionLanguageModel>(prompt, std::move(text), std::make_unique<Lfm2Vl>(folder, std::move(tokens), weights));
 }
 

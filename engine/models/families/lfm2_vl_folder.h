@@ -89,13 +89,6 @@ class Lfm2PictureTokens {
   std::int64_t image_;
 };
 
-// The dialogue of LiquidAI's LFM2-VL folders, without tools.
-inline constexpr std::string_view kLfm2VlTemplate =
-    "{{ bos_token }}{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' }}"
-    "{% if message['content'] is string %}{{ message['content'] }}{% else %}{% for item in message['content'] %}"
-    "{% if item['type'] == 'image' %}{{ '<image>' }}{% elif item['type'] == 'text' %}{{ item['text'] }}{% endif %}{% endfor %}{% endif %}"
-    "{{ '<|im_end|>\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}";
-
 struct Lfm2VlConfig {
   DecoderConfig text;
   VitConfig vision;

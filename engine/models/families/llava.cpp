@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "engine/base/error.h"
+#include "engine/model_files/family_templates.h"
 #include "engine/models/decoder/transformer_decoder.h"
 #include "engine/models/families/llava_folder.h"
 #include "engine/models/family_rows.h"
@@ -99,7 +100,7 @@ std::unique_ptr<VisionLanguageModel> load_llava(ModelLoad& load) {
   WeightReader& weights = load.weights(llava_weight_name_rules());
   auto text = std::make_unique<TransformerDecoder>(model.text, weights, "language_model.");
   // The NeXT classes were published with several decoders, each with a template of its own.
-  const MediaPrompt prompt{model.sight.tiles ? std::string_view() : kLlavaTemplate, model.image_token_id, model.video_token_id};
+  const MediaPrompt prompt{model.sight.tiles ? std::string_view() : family_template("llava"), model.image_token_id, model.video_token_id};
   return std::make_unique<VisionLanguageModel>(prompt, std::move(text), std::make_unique<Llava>(folder, weights));
 }
 

@@ -49,15 +49,6 @@ std::vector<PixelSize> llava_next_pinpoints();
 
 LlavaProcessorConfig read_llava_processor(const ModelPackage& package, LlavaSight sight);
 
-// The chat template of LLaVA-1.5 folders that have none: older ones say it on their model card only.
-
-// Vicuna's, as llava-hf/llava-1.5-7b-hf has it by now: images first, then text.
-inline constexpr std::string_view kLlavaTemplate =
-    "{% for message in messages %}{% if message['role'] != 'system' %}{{ message['role'].upper() + ': '}}{% endif %}"
-    "{% for content in message['content'] | selectattr('type', 'equalto', 'image') %}{{ '<image>\\n' }}{% endfor %}"
-    "{% for content in message['content'] | selectattr('type', 'equalto', 'text') %}{{ content['text'] + ' '}}{% endfor %}"
-    "{% endfor %}{% if add_generation_prompt %}{{ 'ASSISTANT:' }}{% endif %}";
-
 struct LlavaConfig : LlavaVisionConfig {
   DecoderConfig text;
   LlavaSight sight;

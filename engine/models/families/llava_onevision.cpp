@@ -9,6 +9,7 @@
 #include <string>
 
 #include "engine/base/error.h"
+#include "engine/model_files/family_templates.h"
 #include "engine/models/decoder/transformer_decoder.h"
 #include "engine/models/families/llava_onevision_folder.h"
 #include "engine/models/families/llava_onevision_pixels.h"
@@ -154,7 +155,7 @@ std::unique_ptr<VisionLanguageModel> load_llava_onevision(ModelLoad& load) {
   if (folder.model.video.tells_times) load.info.time_instruction = kLlavaVideoTimes;
   WeightReader& weights = load.weights(llava_weight_name_rules());
   auto text = std::make_unique<TransformerDecoder>(folder.model.text, weights, "language_model.");
-  const MediaPrompt prompt{kLlavaOnevisionTemplate, folder.model.image_token_id, folder.model.video_token_id};
+  const MediaPrompt prompt{family_template("llava_onevision"), folder.model.image_token_id, folder.model.video_token_id};
   return std::make_unique<VisionLanguageModel>(prompt, std::move(text), std::make_unique<LlavaOnevision>(folder, weights));
 }
 

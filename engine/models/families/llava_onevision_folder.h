@@ -89,14 +89,6 @@ std::int64_t frame_tokens(const GridRules& rules, const VideoRules& video);
 // Frames row by row. A newline of a row or a frame is of that frame, one at the end of frame -1.
 std::vector<TokenOrigin> video_origins(std::int64_t frames, const GridRules& rules, const VideoRules& video);
 
-// LLaVA-OneVision's own (llava-hf/llava-onevision-qwen2-0.5b-ov-hf): images first, then videos, then text.
-inline constexpr std::string_view kLlavaOnevisionTemplate =
-    "{% for message in messages %}{{'<|im_start|>' + message['role'] + ' '}}"
-    "{% for content in message['content'] | selectattr('type', 'equalto', 'image') %}{{ '<image>' }}{% endfor %}"
-    "{% for content in message['content'] | selectattr('type', 'equalto', 'video') %}{{ '<video>' }}{% endfor %}"
-    "{% for content in message['content'] | selectattr('type', 'equalto', 'text') %}{{ '\\n' + content['text'] }}{% endfor %}"
-    "{{'<|im_end|>'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
-
 struct LlavaOnevisionConfig : LlavaVisionConfig {
   DecoderConfig text;
   GridRules grid;  // pinpoints, tile side, patches per side, N of "anyres_max_N"

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/model_files/family_templates.h"
 #include "engine/models/decoder/transformer_decoder.h"
 #include "engine/models/families/canvas_positions.h"
 #include "engine/models/families/minicpmv_folder.h"
@@ -169,7 +170,7 @@ std::unique_ptr<VisionLanguageModel> load_minicpmv(ModelLoad& load) {
   load.info.picture_detail = slice_detail(tokens, folder.image.slices, 3, 6);
   load.info.frame_detail = slice_detail(tokens, folder.frame.slices, 2, 3);
   auto text = std::make_unique<TransformerDecoder>(folder.model.text, weights, "text.");
-  const MediaPrompt prompt{kMiniCpmVTemplate, folder.model.image_token_id, folder.model.video_token_id};
+  const MediaPrompt prompt{family_template("minicpmv"), folder.model.image_token_id, folder.model.video_token_id};
   return std::make_unique<VisionLanguageModel>(prompt, std::move(text), std::make_unique<MiniCpmV>(folder, std::move(tokens), weights));
 }
 

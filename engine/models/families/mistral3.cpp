@@ -10,6 +10,7 @@
 
 #include "engine/layers/mlp.h"
 #include "engine/layers/norm.h"
+#include "engine/model_files/family_templates.h"
 #include "engine/models/decoder/transformer_decoder.h"
 #include "engine/models/families/mistral3_folder.h"
 #include "engine/models/families/pixtral_tower.h"
@@ -133,7 +134,7 @@ std::unique_ptr<VisionLanguageModel> load_mistral3(ModelLoad& load) {
   load.info.picture_detail = kCellsOfPictures;
   WeightReader& weights = load.weights(kMistral3Names);
   auto text = std::make_unique<TransformerDecoder>(folder.model.text, weights, "text.");
-  const MediaPrompt prompt{kMistral3Template, folder.model.image_token_id};
+  const MediaPrompt prompt{family_template("mistral3"), folder.model.image_token_id};
   return std::make_unique<VisionLanguageModel>(prompt, std::move(text), std::make_unique<Mistral3>(folder, ends, weights));
 }
 

@@ -5,6 +5,7 @@
 // images and videos included; positions say time_positions.h. Errors: kDamagedFile naming the tensor, Interrupted.
 #include <memory>
 
+#include "engine/model_files/family_templates.h"
 #include "engine/models/decoder/transformer_decoder.h"
 #include "engine/models/families/qwen2_vl_config.h"
 #include "engine/models/family_rows.h"
@@ -75,7 +76,7 @@ std::unique_ptr<VisionLanguageModel> load_qwen2_vl(ModelLoad& load) {
   offer_cells(load.info, folder.model.vision.patches);
   WeightReader& weights = load.weights(qwen_vl_weight_name_rules());
   auto text = std::make_unique<TransformerDecoder>(folder.model.text, weights, "");
-  const MediaPrompt prompt{kQwen2VlTemplate, folder.model.image_token_id, folder.model.video_token_id};
+  const MediaPrompt prompt{family_template("qwen2_vl"), folder.model.image_token_id, folder.model.video_token_id};
   return std::make_unique<VisionLanguageModel>(prompt, std::move(text), std::make_unique<Qwen2Vl>(folder, weights));
 }
 

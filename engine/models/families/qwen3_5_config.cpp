@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "engine/model_files/family_templates.h"
 #include "engine/models/config/config_fields.h"
 #include "engine/models/config/rotary_config.h"
 
@@ -45,7 +46,7 @@ Qwen3VlFolder read_qwen3_5(const ModelPackage& package) {
   Qwen3VlFolder read;
   read.model = parse_qwen3_5_config(config.content, config.subject);
   read.processors = read_qwen3_processors(package, read.model.vision);
-  read.chat_template = kQwen35Template;
+  read.chat_template = family_template("qwen3_5");
   return read;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/base/json_document.h"
+#include "engine/model_files/family_templates.h"
 #include "engine/models/config/decoder_config.h"
 #include "engine/models/media_facts.h"
 #include "engine/models/vision/medium_tokens.h"
@@ -78,18 +79,6 @@ class TimedFrames {
   std::int64_t words_ = 0;
 };
 
-// The template of Qwen/Qwen3-VL-4B-Instruct for threads without tools: media where they stand in the message, no system prompt of its
-// own.
-inline constexpr std::string_view kQwen3VlTemplate =
-    "{%- set image_count = namespace(value=0) %}{%- set video_count = namespace(value=0) %}{%- for message in messages %}"
-    "{{- '<|im_start|>' + message.role + '\n' }}{%- if message.content is string %}{{- message.content }}{%- else %}"
-    "{%- for content in message.content %}{%- if content.type == 'image' or 'image' in content or 'image_url' in content %}"
-    "{%- set image_count.value = image_count.value + 1 %}{%- if add_vision_id %}Picture {{ image_count.value }}: {% endif -%}"
-    "<|vision_start|><|image_pad|><|vision_end|>{%- elif content.type == 'video' or 'video' in content %}"
-    "{%- set video_count.value = video_count.value + 1 %}{%- if add_vision_id %}Video {{ video_count.value }}: {% endif -%}"
-    "<|vision_start|><|video_pad|><|vision_end|>{%- elif 'text' in content %}{{- content.text }}{%- endif %}{%- endfor %}{%- endif %}"
-    "{{- '<|im_end|>\n' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<|im_start|>assistant\n' }}{%- endif %}";
-
 struct Qwen3VlConfig {
   DecoderConfig text;  // with three rotary axes and deepstack features
   QwenVisionConfig vision;
@@ -108,7 +97,7 @@ struct Qwen3VlTokenTexts {
 struct Qwen3VlFolder {
   Qwen3VlConfig model;
   QwenVlProcessors processors;
-  std::string_view chat_template = kQwen3VlTemplate;  // of folders that have none
+  std::string_view chat_template = family_template("qwen3_vl");  // of folders that have none
   FrameTimes times = FrameTimes::kBefore;
   Qwen3VlTokenTexts texts{};
 };

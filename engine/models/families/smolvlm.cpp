@@ -14,6 +14,7 @@
 
 #include "engine/layers/linear.h"
 #include "engine/layers/norm.h"
+#include "engine/model_files/family_templates.h"
 #include "engine/models/decoder/transformer_decoder.h"
 #include "engine/models/families/smolvlm_folder.h"
 #include "engine/models/families/smolvlm_pixels.h"
@@ -125,8 +126,8 @@ std::unique_ptr<VisionLanguageModel> load_smolvlm(ModelLoad& load) {
   load.info.picture_detail = smolvlm_detail(tokens, folder.processor.image.tiles);
   WeightReader& weights = load.weights(kSmolVlmNames);
   auto text = std::make_unique<TransformerDecoder>(folder.model.text, weights, "text.");
-  MediaPrompt prompt{kSmolVlmTemplate, folder.model.image_token_id};
-  if (tokens.writes_videos()) prompt.video_template = kSmolVlmVideoTemplate;
+  MediaPrompt prompt{family_template("smolvlm"), folder.model.image_token_id};
+  if (tokens.writes_videos()) prompt.video_template = family_template("smolvlm_video");
   auto sight = std::make_unique<SmolVlm>(folder, std::move(tokens), weights);
   return std::make_unique<VisionLanguageModel>(std::move(prompt), std::move(text), std::move(sight));
 }

@@ -1,4 +1,5 @@
 #include "engine/text/chat_template.h"
+#include "engine/model_files/family_templates.h"
 
 #include <gtest/gtest.h>
 
@@ -129,8 +130,9 @@ TEST(ChatTemplate, RendersThreeTurnsOfPublishedTemplatesAsTransformers) {
     for (std::size_t end = 1; end <= thread.size(); ++end) {
       if (thread[end - 1].role != "user") continue;
       const std::vector<TemplateMessage> asked(thread.begin(), thread.begin() + static_cast<std::ptrdiff_t>(end));
-      for (const auto& [name, own] : {std::pair("Qwen3.5-4B", kQwen35Template), std::pair("google-gemma-4-31B-it", kGemma4Template),
-                                      std::pair("GLM-4.1V-9B-Thinking", kGlm41VTemplate), std::pair("GLM-4.5V", kGlm46VTemplate)}) {
+      for (const auto& [name, own] :
+           {std::pair("Qwen3.5-4B", family_template("qwen3_5")), std::pair("google-gemma-4-31B-it", family_template("gemma4")),
+            std::pair("GLM-4.1V-9B-Thinking", family_template("glm41v")), std::pair("GLM-4.5V", family_template("glm46v"))}) {
         if (c["name"] != name) continue;  // the program's own, for folders without one
         EXPECT_EQ(joined(ChatTemplate(own, "<s>", "</s>").render(asked, variables)), c["expected"][turn].get<std::string>()) << name;
       }
@@ -175,7 +177,7 @@ TEST(ChatTemplate, WritesTheConversationsDayInEveryFormOfPublishedTemplates) {
 }
 
 TEST(ChatTemplate, KeepsWhatAUserWroteApart) {
-  const ChatTemplate chat_template(kLlavaOnevisionTemplate);
+  const ChatTemplate chat_template(family_template("llava_onevision"));
   const auto pieces = chat_template.render(
       {{"user", {{TemplateContent::Kind::kImage, ""}, {TemplateContent::Kind::kText, "x<|im_end|><image>"}}}}, {AddGenerationPrompt::kYes});
   ASSERT_EQ(pieces.size(), 3u);
@@ -295,7 +297,7 @@ TEST(ChatTemplate, GivesTextsToTemplatesThatNameTypesForToolsOnly) {
 
 TEST(ChatTemplate, RendersLongMessagesWithinTheLimits) {
   const std::string long_text(4u << 20, 'x');  // the largest message
-  const auto pieces = ChatTemplate(kLlavaOnevisionTemplate).render({says("user", long_text)}, {AddGenerationPrompt::kYes});
+  const auto pieces = ChatTemplate(family_template("llava_onevision")).render({says("user", long_text)}, {AddGenerationPrompt::kYes});
   EXPECT_EQ(user_text(pieces).size(), long_text.size() + 2);
 }
 

@@ -1,11 +1,11 @@
 """What the golden scripts of the model families have in common: pictures, bytes, random weights, greedy answers, conversations of two turns,
 golden folders, and what winnow-cli exports of a question.
 
-families/<family>.json has what make_<family>_golden.py makes, templates/ the chat templates that it writes. The script offers
-published_sizes.py two things beside its goldens: PUBLISHED, sizes of published models by their names, and compared_sizes(name, folder, cli),
-which writes such a model to the empty folder and yields a Compared for each question. Pictures are told by [height, width, seed]
-(tests/support/golden_cases.h draws the same). Of the widest matrices every fifth column is kept: five shares no factor with sides of patches,
-and every column of features mixes all of a tower's numbers.
+families/<family>.json has what make_<family>_golden.py makes; templates/, or engine/model_files/templates, the chat templates that it
+writes. The script offers published_sizes.py two things beside its goldens: PUBLISHED, sizes of published models by their names, and
+compared_sizes(name, folder, cli), which writes such a model to the empty folder and yields a Compared for each question. Pictures are told
+by [height, width, seed] (tests/support/golden_cases.h draws the same). Of the widest matrices every fifth column is kept: five shares no
+factor with sides of patches, and every column of features mixes all of a tower's numbers.
 """
 
 import argparse
@@ -34,6 +34,7 @@ CLIP = GOLDEN.parents[1] / "resources" / "demo" / "samples" / "ten-seconds.mp4"
 GREEDY_TOKENS = 64
 ANSWER_TOKENS = 12  # at most, of the first of two turns
 MAKE = GOLDEN / "make"
+PROGRAM_TEMPLATES = GOLDEN.parents[1] / "engine" / "model_files" / "templates"
 COLUMNS = 5  # one of so many is kept of the widest matrices
 
 
@@ -53,7 +54,9 @@ def told(name):
 
 
 def template(name):
-    return (MAKE / "templates" / f"{name}.jinja").read_text()
+    """A chat template as published: the program's own, where it has the same."""
+    file = MAKE / "templates" / f"{name}.jinja"
+    return (file if file.exists() else PROGRAM_TEMPLATES / file.name).read_text()
 
 
 def picture(height, width, seed):

@@ -19,8 +19,9 @@ FOLDER = pathlib.Path(__file__).resolve().parents[1] / "chat_template"
 
 
 def published(name):
-    """A template of a model, and the probes, in templates/chat."""
-    return (FOLDER.parent / "make" / "templates" / "chat" / f"{name}.jinja").read_text(encoding="utf-8")
+    """A template of a model: the program's own, or one in templates/chat, where the probes are, too."""
+    files = [FOLDER.parent / "make" / "templates" / "chat", FOLDER.parents[2] / "engine" / "model_files" / "templates"]
+    return next(folder / f"{name}.jinja" for folder in files if (folder / f"{name}.jinja").exists()).read_text(encoding="utf-8")
 
 
 SMOLVLM = published("smolvlm")

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/model_files/family_templates.h"
 #include "engine/model_files/hugging_face_folder.h"
 #include "engine/models/families/lfm2_vl_folder.h"
 #include "engine/text/chat_template.h"
@@ -97,7 +98,7 @@ TEST_F(Lfm2VlModel, TheTemplateSaysWhatThePublishedOneSays) {
     return all;
   };
   EXPECT_NE(said(published.source).find("<image><image>What"), std::string::npos);
-  EXPECT_EQ(said(kLfm2VlTemplate), said(published.source));
+  EXPECT_EQ(said(family_template("lfm2_vl")), said(published.source));
 }
 
 }  // namespace

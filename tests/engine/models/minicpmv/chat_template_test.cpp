@@ -1,4 +1,5 @@
 // The template for folders without one, as transformers renders it (tests/golden/minicpmv/threads.json, by make_minicpmv_golden.py).
+#include "engine/model_files/family_templates.h"
 #include "engine/models/families/minicpmv_folder.h"
 
 #include <gtest/gtest.h>
@@ -27,8 +28,8 @@ TemplateMessage message_of(const Json& told) {
 
 TEST(MiniCpmVTemplate, RendersThreadsAsTransformers) {
   const Json golden = load_json(source_folder() + "/tests/golden/minicpmv/threads.json");
-  EXPECT_EQ(golden.at("template").get<std::string>(), kMiniCpmVTemplate);
-  const ChatTemplate written(kMiniCpmVTemplate, "", "<|im_end|>");
+  EXPECT_EQ(golden.at("template").get<std::string>(), family_template("minicpmv"));
+  const ChatTemplate written(family_template("minicpmv"), "", "<|im_end|>");
   ASSERT_EQ(golden.at("rows").size(), 12U);
   for (const Json& row : golden.at("rows")) {
     std::vector<TemplateMessage> messages;
