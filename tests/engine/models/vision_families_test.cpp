@@ -101,6 +101,18 @@ TEST_P(VisionFolder, IsKnownByItsConfigurationAlone) {
   ASSERT_TRUE(family);
   const ModelInfo info = load()->info();
   EXPECT_EQ(family->model_type, info.family);
+  const Json config = load_json(folder() + "/model/config.json");
+  const Json& text = config.contains("text_config") ? config["text_config"] : config.contains("llm_config") ? config["llm_config"] : config;
+  const auto expect_said = [&](const char* key, std::int64_t found) {
+    if (text.contains(key) && text[key].is_number()) {
+      EXPECT_EQ(text[key], found) << key;
+    }
+  };
+  expect_said("num_attention_heads", info.heads);
+  if (!info.family.starts_with("gemma4")) {  // whose layers differ
+    expect_said("num_key_value_heads", info.kv_heads);
+    expect_said("head_dim", info.head_dim);
+  }
   EXPECT_TRUE(family->sees);
   EXPECT_TRUE(info.traits.sees);
   EXPECT_TRUE(family->reads_videos || !info.traits.reads_videos);

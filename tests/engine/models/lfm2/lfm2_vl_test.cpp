@@ -26,23 +26,12 @@ class Lfm2VlModel : public ::testing::Test {
 TEST_F(Lfm2VlModel, InfoIsComplete) {
   const auto model = load_golden_model("lfm2_vl/published", at::kBFloat16);
   const ModelInfo& info = model->info();
-  EXPECT_EQ(info.family, "lfm2_vl");
   EXPECT_EQ(info.layers, 2) << "those that attend";
   EXPECT_EQ(info.state_layers, 2);
   EXPECT_EQ(info.state_bytes, 2 * 2 * 32 * 2);
-  EXPECT_EQ(info.kv_heads, 2);
-  EXPECT_TRUE(info.traits.sees);
   EXPECT_FALSE(info.traits.reads_videos);
   EXPECT_EQ(info.picture_detail, (DetailChoices{DetailKind::kTiles, 16 + 2, 4 * 17 + 17 + 2, 9 * 17 + 17 + 2, 0}));
   EXPECT_EQ(model->text().kv_shape().states_with.values(), (std::vector<std::int64_t>{1, 1}));
-  // By hand. Tower: patches of 4 px in three colours, a table of 16 places, two layers, a norm.
-  const std::int64_t layer_of_tower = 4 * (24 * 24 + 24) + 2 * 24 * 40 + 40 + 24 + 4 * 24;
-  const std::int64_t tower = 24 * 48 + 24 + 16 * 24 + 2 * layer_of_tower + 2 * 24;
-  const std::int64_t projector = 2 * 96 + 40 * 96 + 40 + 32 * 40 + 32;
-  const std::int64_t attention = (32 + 16 + 16) * 32 + 32 * 32 + 2 * 8;
-  const std::int64_t convolution = 96 * 32 + 32 * 3 + 32 * 32;
-  const std::int64_t mlp = 3 * 32 * 48 + 2 * 32;
-  EXPECT_EQ(info.parameter_count, tower + projector + 2 * attention + 2 * convolution + 4 * mlp + 32 + model->text().vocabulary() * 32);
 }
 
 // Cells of 8 px, tiles of 4 x 4 cells.
