@@ -198,7 +198,7 @@ INSTANTIATE_TEST_SUITE_P(Configurations, GgufGolden,
                                            "mistral3/ministral"),
                          folder_info_name);
 
-INSTANTIATE_TEST_SUITE_P(Configurations, EngineGolden, ::testing::ValuesIn(test_support::kVisionFolders), folder_info_name);
+INSTANTIATE_TEST_SUITE_P(Configurations, EngineGolden, ::testing::ValuesIn(test_support::vision_folders()), folder_info_name);
 
 }  // namespace
 }  // namespace winnow::testing

@@ -1,6 +1,6 @@
 // Every golden folder as a model that can be asked: vision-language models, and the language models, which have no tokenizer of their own
-// and get one whose tokens are characters. Media and texts are made up. A folder is one line of family_folders(), or of
-// tests/support/vision_folders.h. Not among them: one that refuses a single image.
+// and get one whose tokens are characters. Media and texts are made up. A folder is one line of family_folders(), or one
+// of vision_folders(). Not among them: one that refuses a single image.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ inline auto family_folders() {
                                       "recurrent_text/lfm2",
                                       "quantised/awq",
                                       "quantised/packed_ordered"};
-  for (const char* const folder : test_support::kVisionFolders) {
+  for (const char* const folder : test_support::vision_folders()) {
     if (std::string_view(folder) != test_support::kRefusesAnImage) folders.push_back(folder);
   }
   return ::testing::ValuesIn(folders);

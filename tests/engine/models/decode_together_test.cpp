@@ -151,7 +151,7 @@ TEST_P(DecodeTogether, EveryRowIsAStepOfItsOwnToTheBit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(VisionFolders, DecodeTogether, ::testing::ValuesIn(test_support::kVisionFolders), testing::folder_info_name);
+INSTANTIATE_TEST_SUITE_P(VisionFolders, DecodeTogether, ::testing::ValuesIn(test_support::vision_folders()), testing::folder_info_name);
 INSTANTIATE_TEST_SUITE_P(TextFolders, DecodeTogether,
                          ::testing::Values("llama_biased", "llama_longrope", "mistral", "qwen3_moe", "mixtral", "falcon_7b", "falcon_40b",
                                            "falcon_11b", "falcon_sequential", "qwen2_window", "gemma3", "smollm3", "granite/text",

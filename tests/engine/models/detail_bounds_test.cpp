@@ -121,7 +121,7 @@ TEST_P(DetailBounds, APictureIsPreparedAsItWasAnnounced) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Folders, DetailBounds, ::testing::ValuesIn(test_support::kVisionFolders), testing::folder_info_name);
+INSTANTIATE_TEST_SUITE_P(Folders, DetailBounds, ::testing::ValuesIn(test_support::vision_folders()), testing::folder_info_name);
 
 TEST(MediaDetail, IsAWordOrANumberOfTokens) {
   for (const char* word : {"auto", "low", "medium", "high", "1", "512", "16384"}) {

@@ -32,13 +32,6 @@ struct Folder {
   std::map<ModelPart, std::string> texts;
 };
 
-ConfigExercise::Family family_of(const std::string& model_type) {
-  for (const ConfigExercise::Family& family : ConfigExercise::families()) {
-    if (family.name == model_type) return family;
-  }
-  throw std::logic_error(model_type + " is not a family of config_exercise.h");
-}
-
 // Every folder of tests/golden that has a configuration; tests/engine/speech has those of speech models, which need their tokenizer.
 const std::vector<Folder>& folders() {
   static const std::vector<Folder> all = [] {
@@ -58,7 +51,7 @@ const std::vector<Folder>& folders() {
         folder.texts[part] = read_file_bytes(file, 1 << 20);
         folder.documents[part] = parse_json(folder.texts[part], file);
       }
-      folder.family = family_of(folder.documents.at(ModelPart::kConfig).at("model_type"));
+      folder.family = ConfigExercise::family_of(folder.documents.at(ModelPart::kConfig).at("model_type").get<std::string>());
       found.push_back(std::move(folder));
     }
     return found;

@@ -1,5 +1,5 @@
-// What every vision-language model promises, asked of each golden folder; a family takes part by its folders' lines in
-// tests/support/vision_folders.h. Whole turns are compared by engine_golden_test.cpp; what only one family has is tested in its folder.
+// What every vision-language model promises, asked of each golden folder; a family takes part by having some
+// (tests/support/vision_folders.h). Whole turns are compared by engine_golden_test.cpp; what only one family has is tested in its folder.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -165,7 +165,7 @@ TEST_P(VisionFolder, LogitsOfAllPositionsEqualTheReference) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Folders, VisionFolder, ::testing::ValuesIn(test_support::kVisionFolders), testing::folder_info_name);
+INSTANTIATE_TEST_SUITE_P(Folders, VisionFolder, ::testing::ValuesIn(test_support::vision_folders()), testing::folder_info_name);
 
 // Frames of a video that are encoded together, and those that are not.
 class VideoFolder : public VisionFolder {};
@@ -215,7 +215,7 @@ TEST_P(VideoFolder, FramesCanBeEncodedInAnyGrouping) {
 
 std::vector<const char*> folders_with_videos() {
   std::vector<const char*> folders;
-  for (const char* const folder : test_support::kVisionFolders) {
+  for (const char* const folder : test_support::vision_folders()) {
     const HuggingFaceFolder files(golden_folder(folder) + "/model");
     const std::optional<KnownFamily> family = known_family(files.required(ModelPart::kConfig).root());
     if (family && family->reads_videos && std::string(folder) != test_support::kRefusesAnImage) folders.push_back(folder);
