@@ -6,22 +6,13 @@
 // mean. Where patches are pooled or scaled, their attention is so too. Newline embeddings stay. Deviation: a video competes as a whole,
 // not frame by frame, because a frame of a few tokens cannot keep a tenth of them.
 #include "engine/recipes/methods/method.h"
+#include "engine/recipes/methods/shared_options.h"
 
 namespace winnow {
 
 namespace {
 
-Composition fastervlm(OptionReader&) {
-  Pruning pruning;
-  pruning.judge = Pruning::Judge::kVision;
-  pruning.layer = 0;
-  Composition composition;
-  composition.pruning = pruning;
-  composition.scope = Scope::kVisual;
-  composition.granularity = Granularity::kLayer;
-  composition.phase = MethodPhase::kPrefill;
-  return composition;
-}
+Composition fastervlm(OptionReader&) { return pruned({.judge = Pruning::Judge::kVision, .layer = 0}); }
 
 }  // namespace
 

@@ -7,21 +7,16 @@
 // 1 - R. Option phi=received judges by the mean over all rows, as the paper words it. Deviation: rows are really removed, where the
 // reference code masks them; K = 0 (a random choice in the code) is refused.
 #include "engine/recipes/methods/method.h"
+#include "engine/recipes/methods/shared_options.h"
 
 namespace winnow {
 
 namespace {
 
 Composition fastv(OptionReader& options) {
-  Pruning pruning;
-  pruning.judge = options.choice<Pruning::Judge>("phi", {{"last-row", Pruning::Judge::kLastRow}, {"received", Pruning::Judge::kReceived}});
-  pruning.layer = options.whole("layer", 2, 1, 1024);
-  Composition composition;
-  composition.pruning = pruning;
-  composition.scope = Scope::kVisual;
-  composition.granularity = Granularity::kLayer;
-  composition.phase = MethodPhase::kPrefill;
-  return composition;
+  const auto judge =
+      options.choice<Pruning::Judge>("phi", {{"last-row", Pruning::Judge::kLastRow}, {"received", Pruning::Judge::kReceived}});
+  return pruned({.judge = judge, .layer = options.whole("layer", 2, 1, 1024)});
 }
 
 }  // namespace

@@ -5,22 +5,13 @@
 // layers, then at the input of layer 2 by rollout over the layers before it, as the text after the images sees them. Rollout: product of
 // (attention + identity) / 2, head means, later layers on the left.
 #include "engine/recipes/methods/method.h"
+#include "engine/recipes/methods/shared_options.h"
 
 namespace winnow {
 
 namespace {
 
-Composition ivtp(OptionReader& options) {
-  Pruning pruning;
-  pruning.judge = Pruning::Judge::kRollout;
-  pruning.layer = options.whole("layer", 2, 1, 1024);
-  Composition composition;
-  composition.pruning = pruning;
-  composition.scope = Scope::kVisual;
-  composition.granularity = Granularity::kLayer;
-  composition.phase = MethodPhase::kPrefill;
-  return composition;
-}
+Composition ivtp(OptionReader& options) { return pruned({.judge = Pruning::Judge::kRollout, .layer = options.whole("layer", 2, 1, 1024)}); }
 
 }  // namespace
 

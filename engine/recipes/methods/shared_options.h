@@ -64,6 +64,16 @@ inline ProbeNeed studied(OptionReader& options, bool norms, bool repeats) {
   return probe;
 }
 
+// The common part of methods whose visual tokens leave on the way through the model.
+inline Composition pruned(Pruning pruning) {
+  Composition composition;
+  composition.pruning = pruning;
+  composition.scope = Scope::kVisual;
+  composition.granularity = Granularity::kLayer;
+  composition.phase = MethodPhase::kPrefill;
+  return composition;
+}
+
 // The common part of methods whose event comes between the media and the question.
 inline Composition before_the_question() {
   Composition composition;
