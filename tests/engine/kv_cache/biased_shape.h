@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/kv_cache/kv_cache.h"
+#include "tests/support/kv_shape.h"
 
 namespace winnow::testing {
 
@@ -25,10 +26,7 @@ inline std::shared_ptr<const KeyBias> key_bias_of(std::int64_t layers, const at:
 }
 
 inline KvShape biased_shape(std::int64_t layers, const at::Tensor& bias, double theta = 10000.0) {
-  KvShape shape;
-  shape.layers = layers;
-  shape.kv_heads = bias.size(0);
-  shape.head_dim = bias.size(1);
+  KvShape shape = test_support::kv_shape(layers, bias.size(0), bias.size(1));
   shape.rotary.theta = theta;
   shape.storage = KvStorage::kInt8;
   shape.key_bias = key_bias_of(layers, bias, theta);

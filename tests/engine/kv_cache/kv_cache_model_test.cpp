@@ -8,6 +8,7 @@
 
 #include "engine/kv_cache/int8_rows.h"
 #include "engine/kv_cache/kv_cache.h"
+#include "tests/support/kv_shape.h"
 
 namespace winnow {
 namespace {
@@ -131,10 +132,7 @@ class KvCacheModel : public ::testing::TestWithParam<std::tuple<KvStorage, unsig
 };
 
 TEST_P(KvCacheModel, BehavesLikePlainVectors) {
-  KvShape shape;
-  shape.layers = kLayers;
-  shape.kv_heads = kHeads;
-  shape.head_dim = kDim;
+  KvShape shape = test_support::kv_shape(kLayers, kHeads, kDim);
   shape.storage = storage();
   std::vector<Pair> pairs;
   pairs.push_back({KvCache(shape), std::vector<std::vector<Entry>>(kLayers * kHeads)});

@@ -12,15 +12,13 @@
 #include "engine/base/error.h"
 #include "engine/kv_cache/stored_rows.h"
 #include "tests/support/allocation_probe.h"
+#include "tests/support/kv_shape.h"
 
 namespace winnow {
 namespace {
 
 KvShape small_shape(at::ScalarType dtype = at::kFloat) {
-  KvShape shape;
-  shape.layers = 2;
-  shape.kv_heads = 3;
-  shape.head_dim = 4;
+  KvShape shape = test_support::kv_shape(2, 3, 4);
   shape.dtype = dtype;
   return shape;
 }

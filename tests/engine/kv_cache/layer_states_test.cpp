@@ -5,16 +5,14 @@
 #include <array>
 
 #include "engine/kv_cache/kv_cache.h"
+#include "tests/support/kv_shape.h"
 
 namespace winnow {
 namespace {
 
 // Two layers with slots; a layer without comes before the first, two before the second.
 KvShape shape_with_states() {
-  KvShape shape;
-  shape.layers = 2;
-  shape.kv_heads = 1;
-  shape.head_dim = 2;
+  KvShape shape = test_support::kv_shape(2, 1, 2);
   shape.states_with = PerLayer<std::int64_t>({1, 2});
   shape.state = {.heads = 2, .rows = 3, .columns = 4, .recent = 1, .channels = 5};
   return shape;

@@ -5,21 +5,16 @@
 #include <memory>
 
 #include "engine/kv_cache/kv_cache.h"
+#include "tests/support/kv_shape.h"
 
 namespace winnow {
 namespace {
 
 // Two layers of one KV head; a layer of two shorter ones comes before the first, two before the second.
 KvShape shape_with_slots_beside(KvStorage storage = KvStorage::kWide) {
-  KvShape beside;
-  beside.layers = 3;
-  beside.kv_heads = 2;
-  beside.head_dim = 2;
+  KvShape beside = test_support::kv_shape(3, 2, 2);
   beside.windows = PerLayer<std::int64_t>({5, 5, 5});
-  KvShape shape;
-  shape.layers = 2;
-  shape.kv_heads = 1;
-  shape.head_dim = 4;
+  KvShape shape = test_support::kv_shape(2, 1, 4);
   shape.storage = storage;
   shape.sliding = std::make_shared<const KvShape>(beside);
   shape.sliding_with = PerLayer<std::int64_t>({1, 2});

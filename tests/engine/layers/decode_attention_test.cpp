@@ -9,6 +9,7 @@
 #include "engine/base/error.h"
 #include "tests/engine/kv_cache/biased_shape.h"
 #include "tests/engine/layers/dense_attention.h"
+#include "tests/support/kv_shape.h"
 #include "tests/support/tensor_distance.h"
 
 namespace winnow {
@@ -18,10 +19,7 @@ using test_support::dense_attention;
 using test_support::relative_distance;
 
 KvCache random_cache(std::int64_t kv_heads, std::int64_t head_dim, std::int64_t slots, at::ScalarType type) {
-  KvShape shape;
-  shape.layers = 1;
-  shape.kv_heads = kv_heads;
-  shape.head_dim = head_dim;
+  KvShape shape = test_support::kv_shape(1, kv_heads, head_dim);
   shape.dtype = type;
   KvCache cache(shape);
   std::vector<std::int32_t> original(static_cast<std::size_t>(slots));
@@ -171,11 +169,7 @@ TEST_F(DecodeAttention, KeysWithoutTheirBiasAreReadAsIfTheyHadIt) {
 }
 
 TEST_F(DecodeAttention, AnEmptyHeadIsAnError) {
-  KvShape shape;
-  shape.layers = 1;
-  shape.kv_heads = 1;
-  shape.head_dim = 8;
-  const KvCache cache(shape);
+  const KvCache cache(test_support::kv_shape(1, 1, 8));
   EXPECT_THROW(decode_attention(at::randn({1, 8}), cache, LayerId(0), 1.0), Exception);
 }
 

@@ -9,6 +9,7 @@
 #include "engine/generation/requests/conversation_json.h"
 #include "engine/weights/safetensors.h"
 #include "tests/engine/generation/tiny_model.h"
+#include "tests/support/kv_shape.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/shell.h"
 
@@ -269,10 +270,7 @@ TEST_F(ConversationFile, KeysAndValuesThatAreNoNumbersAreToldOfTheFile) {
 
 // A file with a hash that fits, made by somebody else.
 TEST(ConversationJson, BudgetsOfOtherLayersAreRefused) {
-  KvShape shape;
-  shape.layers = 3;
-  shape.kv_heads = 1;
-  shape.head_dim = 2;
+  KvShape shape = test_support::kv_shape(3, 1, 2);
   PreparedContext prepared{Conversation(shape)};
   const auto read = [&](std::vector<std::int64_t> budgets) {
     prepared.outcome.budgets = std::move(budgets);
@@ -323,13 +321,7 @@ constexpr const char* kKeptMedia = R"({
   "tokens": 2
 })";
 
-KvShape two_layers() {
-  KvShape shape;
-  shape.layers = 2;
-  shape.kv_heads = 1;
-  shape.head_dim = 2;
-  return shape;
-}
+KvShape two_layers() { return test_support::kv_shape(2, 1, 2); }
 
 TEST(ConversationJson, TheKeysOfKeptFilesStay) {
   const Json kept = Json::parse(kKeptConversation);
