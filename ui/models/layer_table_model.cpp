@@ -1,6 +1,7 @@
 #include "ui/models/layer_table_model.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "app/words/format_text.h"
@@ -9,30 +10,36 @@
 namespace winnow::ui {
 namespace {
 
-QString columnHelp(int column) {
-  switch (column) {
-    case LayerTableModel::kBudget:
-      return LayerTableModel::tr("Limit of the layer, in slots per KV head.");
-    case LayerTableModel::kKept:
-      return LayerTableModel::tr("Slots per KV head after compression.");
-    case LayerTableModel::kVisual:
-      return LayerTableModel::tr("Of these, from attachments.");
-    case LayerTableModel::kText:
-      return LayerTableModel::tr("Of these, from text.");
-    case LayerTableModel::kWritten:
-      return LayerTableModel::tr("Slots of the answer.");
-    case LayerTableModel::kEvicted:
-      return LayerTableModel::tr("Prompt slots evicted while the answer was written.");
-    case LayerTableModel::kNow:
-      return LayerTableModel::tr("Slots per KV head in use now.");
-    case LayerTableModel::kBytes:
-      return LayerTableModel::tr("Memory of the slots after compression, in KiB.");
-    default:
-      return {};
-  }
-}
+#define SAY(text) QT_TRANSLATE_NOOP("winnow::ui::LayerTableModel", text)
+
+struct LayerColumn {
+  const char* title;
+  const char* help;  // empty: its title says all
+  double (*number)(int row, const LayerFigures& layer, const SlotCounts& now);
+};
+
+// In the order of LayerTableModel::Column.
+constexpr LayerColumn kColumns[] = {
+    {SAY("Layer"), "", [](int row, const LayerFigures&, const SlotCounts&) -> double { return row; }},
+    {SAY("Budget"), SAY("Limit of the layer, in slots per KV head."),
+     [](int, const LayerFigures& layer, const SlotCounts&) { return static_cast<double>(layer.budget); }},
+    {SAY("Kept"), SAY("Slots per KV head after compression."),
+     [](int, const LayerFigures& layer, const SlotCounts&) { return layer.kept; }},
+    {"", SAY("Of these, from attachments."), [](int, const LayerFigures& layer, const SlotCounts&) { return layer.kept_visual; }},
+    {SAY("Text"), SAY("Of these, from text."), [](int, const LayerFigures& layer, const SlotCounts&) { return layer.kept_text; }},
+    {SAY("Written"), SAY("Slots of the answer."), [](int, const LayerFigures&, const SlotCounts& now) { return now.generated; }},
+    {SAY("Evicted"), SAY("Prompt slots evicted while the answer was written."),
+     [](int, const LayerFigures& layer, const SlotCounts& now) { return std::max(0.0, layer.kept - now.visual - now.text); }},
+    {SAY("Now"), SAY("Slots per KV head in use now."), [](int, const LayerFigures&, const SlotCounts& now) { return now.total(); }},
+    {SAY("KV KiB"), SAY("Memory of the slots after compression, in KiB."),
+     [](int, const LayerFigures& layer, const SlotCounts&) { return static_cast<double>(layer.bytes) / 1024.0; }},
+};
+
+#undef SAY
 
 }  // namespace
+
+static_assert(std::size(kColumns) == LayerTableModel::kFirstReason);
 
 void LayerTableModel::setLayers(const std::vector<LayerFigures>& layers, const std::vector<SlotCounts>& slots) {
   const auto reasons = [](const std::vector<LayerFigures>& of) {
@@ -69,30 +76,9 @@ double LayerTableModel::number(int row, int column) const {
   const LayerFigures& layer = m_layers[static_cast<std::size_t>(row)];
   const bool counted = static_cast<std::size_t>(row) < m_slots.size();
   const SlotCounts now = counted ? m_slots[static_cast<std::size_t>(row)] : SlotCounts{layer.kept_visual, layer.kept_text, 0.0};
-  switch (column) {
-    case kLayer:
-      return row;
-    case kBudget:
-      return static_cast<double>(layer.budget);
-    case kKept:
-      return layer.kept;
-    case kVisual:
-      return layer.kept_visual;
-    case kText:
-      return layer.kept_text;
-    case kWritten:
-      return now.generated;
-    case kEvicted:
-      return std::max(0.0, layer.kept - now.visual - now.text);
-    case kNow:
-      return now.total();
-    case kBytes:
-      return static_cast<double>(layer.bytes) / 1024.0;
-    default: {
-      const auto reason = static_cast<std::size_t>(column - kFirstReason);
-      return reason < layer.why.size() ? layer.why[reason].second : 0.0;
-    }
-  }
+  if (column < kFirstReason) return kColumns[column].number(row, layer, now);
+  const auto reason = static_cast<std::size_t>(column - kFirstReason);
+  return reason < layer.why.size() ? layer.why[reason].second : 0.0;
 }
 
 QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
@@ -109,31 +95,14 @@ QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, i
   if (role == Qt::TextAlignmentRole) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
   const bool reason = section >= kFirstReason && section < columnCount();
   const std::string name = reason ? m_layers.front().why[static_cast<std::size_t>(section - kFirstReason)].first : std::string();
-  if (role == Qt::ToolTipRole || role == Qt::AccessibleDescriptionRole) return reason ? reasonHelp(name) : columnHelp(section);
+  if (section < 0 || (section >= kFirstReason && !reason)) return {};
+  if (role == Qt::ToolTipRole || role == Qt::AccessibleDescriptionRole) {
+    if (reason) return reasonHelp(name);
+    return *kColumns[section].help == '\0' ? QString() : tr(kColumns[section].help);
+  }
   if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole) return {};
   if (reason) return reasonTitle(name);
-  switch (section) {
-    case kLayer:
-      return tr("Layer");
-    case kBudget:
-      return tr("Budget");
-    case kKept:
-      return tr("Kept");
-    case kVisual:
-      return app::attachedLabel(m_attached);
-    case kText:
-      return tr("Text");
-    case kWritten:
-      return tr("Written");
-    case kEvicted:
-      return tr("Evicted");
-    case kNow:
-      return tr("Now");
-    case kBytes:
-      return tr("KV KiB");
-    default:
-      return {};
-  }
+  return section == kVisual ? app::attachedLabel(m_attached) : tr(kColumns[section].title);
 }
 
 QString separatedValues(const QAbstractItemModel& model, const QModelIndexList& selection, QChar separator) {

@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <iterator>
 
 #include "app/words/format_text.h"
 
@@ -14,9 +15,34 @@ class TimelineWords {
   Q_DECLARE_TR_FUNCTIONS(winnow::ui::TimelineWords)
 };
 
-double kib(double bytes) { return bytes / 1024.0; }
+#define SAY(text) QT_TRANSLATE_NOOP("winnow::ui::TimelineTableModel", text)
+
+constexpr double kKib = 1024.0;
+
+struct PointColumn {
+  const char* title;
+  double (*number)(const app::TimelinePoint& point);  // null: data() has it
+};
+
+// In the order of TimelineTableModel::Column.
+constexpr PointColumn kTexts[] = {
+    {SAY("Turn"), nullptr},
+    {SAY("Seconds"), nullptr},
+    {SAY("What"), nullptr},
+    {SAY("KV KiB"), [](const app::TimelinePoint& point) { return point.total() / kKib; }},
+    {SAY("Full KiB"), [](const app::TimelinePoint& point) { return point.full / kKib; }},
+    {SAY("Text KiB"), [](const app::TimelinePoint& point) { return point.text / kKib; }},
+    {SAY("Images KiB"), [](const app::TimelinePoint& point) { return point.image / kKib; }},
+    {SAY("Videos KiB"), [](const app::TimelinePoint& point) { return point.video / kKib; }},
+    {SAY("Answer KiB"), [](const app::TimelinePoint& point) { return point.generated / kKib; }},
+    {SAY("Tokens/s"), [](const app::TimelinePoint& point) { return point.tokensPerS; }},
+};
+
+#undef SAY
 
 }  // namespace
+
+static_assert(std::size(kTexts) == TimelineTableModel::kColumns);
 
 QString markText(Mark mark) {
   switch (mark) {
@@ -61,39 +87,12 @@ QVariant TimelineTableModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::TextAlignmentRole) return QVariant((index.column() == kEvent ? Qt::AlignHCenter : Qt::AlignRight) | Qt::AlignVCenter);
   if (role != Qt::DisplayRole && role != Qt::UserRole) return {};
   const auto& [turn, point] = m_rows[static_cast<std::size_t>(index.row())];
-  double value = 0.0;
-  switch (index.column()) {
-    case kTurn:
-      return turn;
-    case kEvent:
-      return markText(point.mark);
-    case kSeconds:
-      if (role == Qt::DisplayRole) return app::formatFixed(point.ms / 1000.0, 2);
-      return point.ms / 1000.0;
-    case kTotal:
-      value = kib(point.total());
-      break;
-    case kFull:
-      value = kib(point.full);
-      break;
-    case kText:
-      value = kib(point.text);
-      break;
-    case kImages:
-      value = kib(point.image);
-      break;
-    case kVideos:
-      value = kib(point.video);
-      break;
-    case kAnswer:
-      value = kib(point.generated);
-      break;
-    case kSpeed:
-      value = point.tokensPerS;
-      break;
-  }
-  if (role == Qt::UserRole) return value;
-  return app::formatCount(value);
+  if (index.column() == kTurn) return turn;
+  if (index.column() == kEvent) return markText(point.mark);
+  const bool shown = role == Qt::DisplayRole;
+  if (index.column() == kSeconds) return shown ? QVariant(app::formatFixed(point.ms / 1000.0, 2)) : QVariant(point.ms / 1000.0);
+  const double value = kTexts[index.column()].number(point);
+  return shown ? QVariant(app::formatCount(value)) : QVariant(value);
 }
 
 QVariant TimelineTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
@@ -101,30 +100,7 @@ QVariant TimelineTableModel::headerData(int section, Qt::Orientation orientation
   if (role == Qt::TextAlignmentRole) return QVariant((section == kEvent ? Qt::AlignHCenter : Qt::AlignRight) | Qt::AlignVCenter);
   if (role == Qt::ToolTipRole && section == kFull) return tr("What the same tokens would take without compression");
   if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole) return {};
-  switch (section) {
-    case kTurn:
-      return tr("Turn");
-    case kSeconds:
-      return tr("Seconds");
-    case kEvent:
-      return tr("What");
-    case kTotal:
-      return tr("KV KiB");
-    case kFull:
-      return tr("Full KiB");
-    case kText:
-      return tr("Text KiB");
-    case kImages:
-      return tr("Images KiB");
-    case kVideos:
-      return tr("Videos KiB");
-    case kAnswer:
-      return tr("Answer KiB");
-    case kSpeed:
-      return tr("Tokens/s");
-    default:
-      return {};
-  }
+  return section >= 0 && section < kColumns ? QVariant(tr(kTexts[section].title)) : QVariant();
 }
 
 }  // namespace winnow::ui
