@@ -9,6 +9,7 @@
 #include <QVariant>
 #include <QWidget>
 #include <algorithm>
+#include <array>
 
 #include "ui/theme/press_keys.h"
 #include "ui/theme/winnow_style.h"
@@ -103,6 +104,21 @@ void applyWidgetProperties(QWidget* widget, const Theme& theme) {
   }
 }
 
+struct RoleFont {
+  TextRole role;
+  qreal scale;
+  bool strong = false;
+};
+
+constexpr auto kFonts = std::to_array<RoleFont>({{TextRole::kBody, 1.0},
+                                                 {TextRole::kCaption, 0.88},
+                                                 {TextRole::kCaptionStrong, 0.88, true},
+                                                 {TextRole::kStrong, 1.0, true},
+                                                 {TextRole::kHeading, 1.15, true},
+                                                 {TextRole::kTitle, 1.45, true},
+                                                 {TextRole::kDisplay, 2.0, true},
+                                                 {TextRole::kCode, 0.95}});
+
 }  // namespace
 
 Theme& Theme::instance() {
@@ -150,39 +166,10 @@ void Theme::zoomBy(int steps) {
 int Theme::px(qreal units) const { return std::max(1, qRound(units * zoom())); }
 
 QFont Theme::font(TextRole role) const {
-  QFont font(m_family);
-  qreal scale = 1.0;
-  switch (role) {
-    case TextRole::kBody:
-      break;
-    case TextRole::kCaption:
-      scale = 0.88;
-      break;
-    case TextRole::kCaptionStrong:
-      scale = 0.88;
-      font.setWeight(QFont::DemiBold);
-      break;
-    case TextRole::kStrong:
-      font.setWeight(QFont::DemiBold);
-      break;
-    case TextRole::kHeading:
-      scale = 1.15;
-      font.setWeight(QFont::DemiBold);
-      break;
-    case TextRole::kTitle:
-      scale = 1.45;
-      font.setWeight(QFont::DemiBold);
-      break;
-    case TextRole::kDisplay:
-      scale = 2.0;
-      font.setWeight(QFont::DemiBold);
-      break;
-    case TextRole::kCode:
-      font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
-      scale = 0.95;
-      break;
-  }
-  font.setPointSizeF(m_basePoints * scale * zoom());
+  const auto found = std::ranges::find(kFonts, role, &RoleFont::role);
+  QFont font = role == TextRole::kCode ? QFontDatabase::systemFont(QFontDatabase::FixedFont) : QFont(m_family);
+  if (found->strong) font.setWeight(QFont::DemiBold);
+  font.setPointSizeF(m_basePoints * found->scale * zoom());
   return font;
 }
 
