@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Does a second look pay? KVzip+ beside "repair": a part of the budget, a replay over it, the rest for what the broken rows had used.
+
+    python3 resources/evaluation/make_set.py documents texts/documents.jsonl --words 1000 --count 24
+    python tests/bench/trials/repair.py MODEL.gguf texts/documents.jsonl out/repair.jsonl
+    python tests/bench/trials/repair.py --report out/repair.jsonl
+
+A document is read, repeated once over its whole cache (scores), and once over each set that is repaired. Damage of a row is the
+log-probability lost on its token. Every question is answered alone behind each set. The log has a line an answer, and a run that was cut
+off goes on with the document where it was. Needs the environment of tests/golden/make/real_model_environment.sh (not llama.cpp).
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "resources/evaluation"))
+
+from intervals import clustered_interval, mean  # noqa: E402
+
+FLOOR = 0.2  # as the program's kvzip+: heads of all layers compete over a fifth of an equal part
+FIRST_PART = 0.8  # of the budget, before a replay says what is broken
+SECOND_PART = 0.9  # in two rounds
+BASELINE, LAST = "kvzip+", "residual repaired, sum"  # LAST: what a document's records end with
+
+
+def sets_of(model, document, replay: Callable, scores, full, share: float) -> dict:
+    """Name -> kept pairs, and the replay's mean log-probability over the first parts."""
+    from replay_scores import choose
+
+    budget = round(share * scores.plus.numel())
+    sets = {
+        BASELINE: choose(scores.plus, budget, FLOOR),
+        "kvzip+, no floor": choose(scores.plus, budget, 0.0),
+        "residual": choose(scores.residual, budget, FLOOR),
+    }
+    for judge, score in (("kvzip+", scores.plus), ("residual", scores.residual)):
+        first = choose(score, int(FIRST_PART * budget), FLOOR)
+        largest, added = scores.needed((full - replay(first)).clamp(min=0))
+        sets[f"{judge} repaired, largest"] = choose(largest, budget, 0.0, first)
+        sets[f"{judge} repaired, sum"] = choose(added, budget, 0.0, first)
+        if judge == "kvzip+":
+            second = choose(largest, int(SECOND_PART * budget), 0.0, first)
+            largest, _ = scores.needed((full - replay(second)).clamp(min=0))
+            sets["kvzip+ repaired, two rounds"] = choose(largest, budget, 0.0, second)
+    return sets
+
+
+def measure(model, text: str, questions: list[dict], shares: list[float], most_tokens: int) -> list[dict]:
+    """The log's records: every question of every set."""
+    import torch
+    from answer_metrics import contains
+    from kept_rows import KeptRows, Replay, ask
+    from replay_scores import WatchedReplay
+
+    started = time.monotonic()
+    document = model.read_document(text)
+    instruction = model.request("Repeat the previous context exactly.")
+    tokens = torch.tensor(instruction + document.ids)
+    positions = document.end + torch.arange(len(tokens))[None]
+
+    def replayed(reader) -> torch.Tensor:
+        """Log-probability of every token of the document."""
+        hidden = model.hidden(tokens[None], positions, reader)[0]
+        return model.log_probabilities(hidden[len(instruction) - 1 : -1], tokens[len(instruction) :])
+
+    scores = WatchedReplay(model, document)
+    full = replayed(scores)
+    scored = time.monotonic()
+    named = [("full", 1.0, None)]
+    for share in shares:
+        found = sets_of(model, document, lambda keep: replayed(Replay(KeptRows(document, keep), len(tokens))), scores, full, share)
+        named += [(name, share, keep) for name, keep in found.items()]
+    del scores
+    chosen = time.monotonic()
+    pairs = [(question["question"], question["answers"][0]) for question in questions]
+    asked = ask(model, [KeptRows(document, keep) for _, _, keep in named], pairs, most_tokens)
+    seconds = [round(end - begin) for begin, end in ((started, scored), (scored, chosen), (chosen, time.monotonic()))]
+    print(f"{len(document.ids)} tokens, replay {float(full.mean()):.4f}; seconds to score, choose and ask: {seconds}", flush=True)
+    return [
+        {
+            "item": question["id"],
+            "recipe": f"{name}, {share:.0%}",
+            "method": name,
+            "share": share,
+            "seed": 0,
+            "cluster": question["cluster"],
+            "answer": answer.text,
+            "score": float(any(contains(answer.text, gold) for gold in question["answers"])),
+            "log_probability": round(answer.log_probability / answer.tokens, 5),
+        }
+        for (name, share, _), answers in zip(named, asked)
+        for answer, question in zip(answers, questions)
+    ]
+
+
+def documents_of(path: Path) -> dict[str, list[dict]]:
+    found: dict[str, list[dict]] = {}
+    for line in path.read_text("utf-8").splitlines():
+        question = json.loads(line)
+        found.setdefault(question["media"], []).append(question)
+    return found
+
+
+def run(options: argparse.Namespace) -> None:
+    from item_log import ItemLog
+    from real_model import RealModel
+
+    model = RealModel.open(options.model, options.threads, options.bf16_products)
+    options.log.parent.mkdir(parents=True, exist_ok=True)
+    subject = f"repair {sha256_of(options.model)} {options.shares} {options.max_tokens} {'bf16' if options.bf16_products else 'fp32'}"
+    with ItemLog(options.log, subject) as log:
+        for name, questions in list(documents_of(options.set).items())[: options.documents]:
+            if log.has(questions[-1]["id"], f"{LAST}, {options.shares[-1]:.0%}", 0):
+                continue
+            print(f"{time.strftime('%H:%M:%S')} {name}", end=": ", flush=True)
+            for record in measure(model, (options.set.parent / name).read_text("utf-8"), questions, options.shares, options.max_tokens):
+                if not log.has(record["item"], record["recipe"], 0):
+                    log.add(record)
+
+
+def bounds(clusters: list[list[float]], scale: float, digits: int) -> str:
+    """The mean over all, and between what it lies in 95 of 100 draws of documents."""
+    low, high = clustered_interval(clusters)
+    middle = mean([score for cluster in clusters for score in cluster])
+    return f"{scale * middle:.{digits}f} ({scale * low:.{digits}f} to {scale * high:.{digits}f})"
+
+
+def sha256_of(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def records_of(log: Path) -> list[dict]:
+    return [json.loads(line) for line in log.read_text("utf-8").splitlines()[1:]]
+
+
+def report(path: Path) -> None:
+    clusters: dict[tuple[float, str], dict[str, list[dict]]] = {}
+    for record in records_of(path):
+        clusters.setdefault((record["share"], record["method"]), {}).setdefault(record["cluster"], []).append(record)
+    documents = next(iter(clusters.values()))
+    print(f"{len(documents)} documents, {sum(map(len, documents.values()))} questions\n")
+    print("| kept | method | right, % | points beside kvzip+ | log-probability a token of the answer | beside kvzip+ |")
+    print("|---|---|---:|---:|---:|---:|")
+    for (share, method), found in clusters.items():
+        cells = []
+        for figure, scale, digits in (("score", 100, 1), ("log_probability", 1, 3)):
+            own = [[record[figure] for record in cluster] for cluster in found.values()]
+            cells += [bounds(own, scale, digits), ""]
+            if method != BASELINE and (share, BASELINE) in clusters:
+                other = [[record[figure] for record in cluster] for cluster in clusters[share, BASELINE].values()]
+                cells[-1] = bounds([[a - b for a, b in zip(x, y)] for x, y in zip(own, other)], scale, digits)
+        print(f"| {100 * share:.0f} % | {method} | " + " | ".join(cells) + " |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--report", type=Path, metavar="LOG", help="print the table of a log, nothing else")
+    parser.add_argument("model", type=Path, nargs="?", metavar="MODEL.gguf")
+    parser.add_argument("set", type=Path, nargs="?", metavar="SET.jsonl")
+    parser.add_argument("log", type=Path, nargs="?", metavar="LOG.jsonl")
+    parser.add_argument("--documents", type=int, default=24)
+    parser.add_argument("--shares", type=lambda text: [float(one) for one in text.split(",")], default=[0.05, 0.1])
+    parser.add_argument("--max-tokens", type=int, default=28)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--bf16-products", action="store_true", help="twice as fast where the processor multiplies bf16; sums stay in fp32")
+    options = parser.parse_args()
+    if options.report:
+        report(options.report)
+    elif not options.log:
+        parser.error("a model, a set and a log are needed")
+    else:
+        run(options)
+
+
+if __name__ == "__main__":
+    main()
