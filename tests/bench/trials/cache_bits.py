@@ -6,9 +6,9 @@
     python tests/bench/trials/cache_bits.py --report out/cache-bits.jsonl
 
 A text and the words that follow it are read at once. Every row is rounded before its own attention, as the program does; the words that
-follow are compared. int8 has one scale a row (engine/kv_cache/narrow_rows.h); all others have blocks of 32 with a 16-bit scale, as
-llama.cpp's q8_0 and q4_0. The log has a line a text and recipe. Needs the environment of tests/golden/make/real_model_environment.sh (not
-llama.cpp).
+follow are compared. int8 has an fp32 scale a row (engine/kv_cache/int8_rows.h). Where it lacks the key bias it lacks all of it; the program
+takes its strong elements alone. Everything else has blocks of 32 with a 16-bit scale, as llama.cpp's q8_0 and q4_0. The log has a line a
+text and recipe. Needs the environment of tests/golden/make/real_model_environment.sh (not llama.cpp).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Recipe:
     key_bits: int
     value_bits: int
     rotated: bool = False  # keys and values by a Hadamard matrix, as queries and W_O can be
-    whole_rows: bool = False  # one scale a row, not a block
+    whole_rows: bool = False  # one fp32 scale a row, not a 16-bit scale a block
     bias: bool = True  # keys keep the bias of k_proj; without it its rotation is subtracted
     sinks: int = 0  # first and newest tokens in 16 bits
     newest: int = 0
@@ -43,7 +43,7 @@ class Recipe:
 
     def bits(self, head_dim: int) -> float:
         """An element, with its part of the scale; far from the sinks, the newest tokens and outer layers."""
-        return (self.key_bits + self.value_bits) / 2 + 16 / (head_dim if self.whole_rows else BLOCK)
+        return (self.key_bits + self.value_bits) / 2 + (32 / head_dim if self.whole_rows else 16 / BLOCK)
 
 
 PROTECTED = {"sinks": 4, "newest": 128, "outer_bits": 8}
@@ -63,17 +63,18 @@ RECIPES = (
 )
 
 
-def rounded(rows, bits: int, block: int):
-    """rows [..., n] in blocks of `block`: codes of `bits` bits times a 16-bit scale."""
+def rounded(rows, bits: int, block: int | None):
+    """rows [..., n]: codes of `bits` bits times a 16-bit scale for every block of so many elements; None: times an fp32 scale a row."""
     import torch
 
     shape = rows.shape
-    rows = rows.reshape(-1, block)
+    rows = rows.reshape(-1, block or shape[-1])
     if bits == 8:
         scale = rows.abs().amax(-1, keepdim=True) / 127
     else:  # the element that is furthest from 0 is the lowest code
         scale = rows.gather(1, rows.abs().argmax(-1, keepdim=True)) / -(1 << bits - 1)
-    scale = scale.half().float()
+    if block:
+        scale = scale.half().float()
     codes = torch.where(scale == 0, 0, rows / scale).round().clamp(-(1 << bits - 1), (1 << bits - 1) - 1)
     return (codes * scale).view(shape)
 
@@ -112,7 +113,7 @@ class FewerBits:
         return functional.scaled_dot_product_attention(q, keys, values, is_causal=True, scale=scaling, enable_gqa=True)
 
     def _held(self, rows, bits: int):
-        block = rows.shape[-1] if self._recipe.whole_rows else BLOCK
+        block = None if self._recipe.whole_rows else BLOCK
         if self._hadamard is None:
             return rounded(rows, bits, block)
         return rounded(rows @ self._hadamard, bits, block) @ self._hadamard.T
