@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "app/media/files/av_handles.h"
-#include "app/media/files/content_hash.h"
 #include "app/media/files/content_type.h"
 #include "app/media/files/document_source.h"
 #include "app/media/files/document_text.h"
@@ -17,6 +16,7 @@
 #include "app/media/files/media_file.h"
 #include "app/media/files/media_reader.h"
 #include "app/media/files/paper_reader.h"
+#include "app/media/files/picture_source.h"
 #include "app/media/files/sound_file.h"
 #include "app/media/files/still_image.h"
 #include "app/media/files/subtitles.h"
@@ -33,29 +33,6 @@ namespace winnow::app {
 
 namespace {
 
-// One still picture as a FrameSource. Decodes on the first read and keeps nothing but the file.
-class ImageFrameSource final : public MediaSource {
- public:
-  ImageFrameSource(std::unique_ptr<MediaFile> file, ContentType type, const MediaLimits& limits);
-
-  MediaKind kind() const override { return MediaKind::kImage; }
-  double duration_s() const override { return 0.0; }
-  int frame_count() const override { return 1; }
-  std::string content_hash() const override;
-  std::vector<SampledFrame> read(int first, int count, const InterruptToken& interrupt) override;
-
-  const MediaInfo& info() const override { return m_info; }
-  const std::vector<double>& askedTimes() const override { return m_askedS; }
-
- private:
-  std::unique_ptr<MediaFile> m_file;
-  const ContentType m_type;
-  const MediaLimits m_limits;
-  MediaInfo m_info;
-  std::vector<double> m_askedS{0.0};
-  mutable std::string m_hash;
-};
-
 StillHeader readHeader(const MediaFile& file, ContentType type, const MediaLimits& limits) {
   if (file.sizeBytes() > limits.imageFileBytes) {
     throw Exception(ErrorCode::kLimitExceeded, file.path(),
@@ -64,44 +41,31 @@ StillHeader readHeader(const MediaFile& file, ContentType type, const MediaLimit
   return readStillHeader(type, file.readRange(0, file.sizeBytes()), file.path(), limits);
 }
 
-ImageFrameSource::ImageFrameSource(std::unique_ptr<MediaFile> file, ContentType type, const MediaLimits& limits)
-    : m_file(std::move(file)), m_type(type), m_limits(limits) {
-  const StillHeader header = readHeader(*m_file, type, limits);
+std::unique_ptr<MediaSource> openImage(std::unique_ptr<MediaFile> file, ContentType type, const MediaLimits& limits) {
+  const StillHeader header = readHeader(*file, type, limits);
   const int width = header.canvasWidthPx > 0 ? header.canvasWidthPx : header.widthPx;
   const int height = header.canvasWidthPx > 0 ? header.canvasHeightPx : header.heightPx;
-  m_info.kind = MediaKind::kImage;
-  m_info.container = nameOf(type);
-  m_info.codec = nameOf(type);
+  MediaInfo info;
+  info.container = nameOf(type);
+  info.codec = nameOf(type);
   const PictureSize upright = swapsSides(header.orientation) ? PictureSize{height, width} : PictureSize{width, height};
   const PictureSize delivered = deliveredSize(header, limits);
-  m_info.widthPx = delivered.width_px;
-  m_info.heightPx = delivered.height_px;
-  if (delivered.width_px != upright.width_px) add_notice(m_info.notices, {NoticeCode::kScaledDown, upright.width_px, upright.height_px});
-  if (header.endMissing) decodeStill(header, m_file->path(), limits);  // which tells whether the rest is there
-  m_info.rotationDegrees = clockwiseDegrees(header.orientation);
-  m_info.fileBytes = m_file->sizeBytes();
-  m_info.frameCount = 1;
-  if (header.animated) add_notice(m_info.notices, {NoticeCode::kAnimated});
-}
-
-std::string ImageFrameSource::content_hash() const {
-  if (m_hash.empty()) m_hash = contentHash(*m_file);
-  return m_hash;
-}
-
-std::vector<SampledFrame> ImageFrameSource::read(int first, int count, const InterruptToken& interrupt) {
-  if (count == 0 && (first == 0 || first == 1)) return {};
-  if (first != 0 || count != 1) throw Exception(ErrorCode::kInvalidArgument, m_file->path(), "an image has one frame");
-  interrupt.throw_if_requested();
-  const StillHeader header = readHeader(*m_file, m_type, m_limits);
-  interrupt.throw_if_requested();
-  DecodedStill still = decodeStill(header, m_file->path(), m_limits);
-  interrupt.throw_if_requested();
-  m_info.colourRange = still.colourRange;
-  m_info.colourMatrix = still.colourMatrix;
-  std::vector<SampledFrame> frames(1);
-  frames[0].image = std::move(still.image);
-  return frames;
+  info.widthPx = delivered.width_px;
+  info.heightPx = delivered.height_px;
+  if (delivered.width_px != upright.width_px) add_notice(info.notices, {NoticeCode::kScaledDown, upright.width_px, upright.height_px});
+  if (header.endMissing) decodeStill(header, file->path(), limits);  // which tells whether the rest is there
+  info.rotationDegrees = clockwiseDegrees(header.orientation);
+  if (header.animated) add_notice(info.notices, {NoticeCode::kAnimated});
+  const auto decode = [type, limits](const MediaFile& of, MediaInfo& told, const InterruptToken& interrupt) {
+    const StillHeader again = readHeader(of, type, limits);
+    interrupt.throw_if_requested();
+    DecodedStill still = decodeStill(again, of.path(), limits);
+    interrupt.throw_if_requested();
+    told.colourRange = still.colourRange;
+    told.colourMatrix = still.colourMatrix;
+    return std::move(still.image);
+  };
+  return std::make_unique<PictureSource>(std::move(file), std::move(info), decode);
 }
 
 constexpr std::int64_t kTextHeadBytes = 4096;
@@ -148,7 +112,7 @@ std::unique_ptr<MediaSource> FfmpegMediaOpener::openSource(const MediaRequest& r
                       request.kind == MediaKind::kImage ? "this is a video (" + nameOf(type) + "), not an image"
                                                         : "this is an image (" + nameOf(type) + "), not a video");
     }
-    if (request.kind == MediaKind::kImage) return std::make_unique<ImageFrameSource>(std::move(file), type, m_limits);
+    if (request.kind == MediaKind::kImage) return openImage(std::move(file), type, m_limits);
     auto video = std::make_unique<VideoFrameSource>(std::move(file), type, request.plan, m_limits, interrupt);
     if (!request.subtitles.empty()) {
       Subtitles subtitles = readSubtitles(request.subtitles, request.encoding, interrupt);

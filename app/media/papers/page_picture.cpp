@@ -7,7 +7,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "app/media/files/content_hash.h"
+#include "app/media/files/picture_source.h"
+#include "app/media/papers/pdf_file.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {
@@ -47,40 +48,31 @@ RgbImage onWhite(const QImage& drawn) {
   return page;
 }
 
-}  // namespace
-
-PagePicture::PagePicture(std::unique_ptr<MediaFile> file, const MediaRequest& request, const MediaLimits& limits)
-    : m_file(std::move(file)), m_pdf(*m_file) {
-  if (request.pages.first != request.pages.last) throw Exception(ErrorCode::kInvalidArgument, request.path, "a picture shows one page");
-  m_page = m_pdf.rangeOf(request.pages).first;
-  const QSize size = sizeOf(m_pdf.document().pagePointSize(m_page), request, limits);
-  m_info.kind = MediaKind::kImage;
-  m_info.container = "pdf";
-  m_info.codec = "pdf";
-  m_info.widthPx = size.width();
-  m_info.heightPx = size.height();
-  m_info.fileBytes = m_file->sizeBytes();
-  m_info.frameCount = 1;
-  m_info.pages = m_pdf.pages();
-}
-
-std::string PagePicture::content_hash() const {
-  if (m_hash.empty()) m_hash = contentHash(*m_file);
-  return m_hash;
-}
-
-std::vector<SampledFrame> PagePicture::read(int first, int count, const InterruptToken& interrupt) {
-  if (count == 0 && (first == 0 || first == 1)) return {};
-  if (first != 0 || count != 1) throw Exception(ErrorCode::kInvalidArgument, m_file->path(), "a page is one picture");
-  interrupt.throw_if_requested();
+RgbImage drawn(const MediaFile& file, PdfFile& pdf, int page, QSize size) {
   QPdfDocumentRenderOptions options;
   options.setRenderFlags(QPdfDocumentRenderOptions::RenderFlag::Annotations);
-  const QImage drawn = m_pdf.document().render(m_page, {m_info.widthPx, m_info.heightPx}, options).convertToFormat(QImage::Format_ARGB32);
-  if (drawn.isNull())
-    throw Exception(ErrorCode::kDamagedFile, m_file->path(), "page " + std::to_string(m_page + 1) + " is damaged: it cannot be drawn");
-  std::vector<SampledFrame> frames(1);
-  frames[0].image = onWhite(drawn);
-  return frames;
+  const QImage picture = pdf.document().render(page, size, options).convertToFormat(QImage::Format_ARGB32);
+  if (picture.isNull())
+    throw Exception(ErrorCode::kDamagedFile, file.path(), "page " + std::to_string(page + 1) + " is damaged: it cannot be drawn");
+  return onWhite(picture);
+}
+
+}  // namespace
+
+std::unique_ptr<MediaSource> openPage(std::unique_ptr<MediaFile> file, const MediaRequest& request, const MediaLimits& limits) {
+  if (request.pages.first != request.pages.last) throw Exception(ErrorCode::kInvalidArgument, request.path, "a picture shows one page");
+  const auto pdf = std::make_shared<PdfFile>(*file);  // shared: the function that draws can be copied
+  const int page = pdf->rangeOf(request.pages).first;
+  const QSize size = sizeOf(pdf->document().pagePointSize(page), request, limits);
+  MediaInfo info;
+  info.container = "pdf";
+  info.codec = "pdf";
+  info.widthPx = size.width();
+  info.heightPx = size.height();
+  info.pages = pdf->pages();
+  return std::make_unique<PictureSource>(
+      std::move(file), std::move(info),
+      [pdf, page, size](const MediaFile& of, MediaInfo&, const InterruptToken&) { return drawn(of, *pdf, page, size); });
 }
 
 }  // namespace winnow::app

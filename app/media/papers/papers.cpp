@@ -67,7 +67,7 @@ DocumentText Papers::readText(const MediaFile& file, const MediaRequest& request
 std::unique_ptr<MediaSource> Papers::openPage(std::unique_ptr<MediaFile> file, const MediaRequest& request) const {
   if (paperType(*file) != PaperType::kPdf)
     throw Exception(ErrorCode::kUnsupportedFormat, file->path(), "only a PDF has pages that can be shown: save it as PDF");
-  return std::make_unique<PagePicture>(std::move(file), request, m_limits);
+  return app::openPage(std::move(file), request, m_limits);
 }
 
 }  // namespace winnow::app
