@@ -82,13 +82,14 @@ int main(int argc, char** argv) {
   if (door.enter(bootstrap::startRequest(initial)) == app::InstanceDoor::Entry::kHandedOver) return 0;
   log.write(app::LogLevel::kInfo, "app", QStringLiteral("started: ") + report().trimmed().replace(QLatin1Char('\n'), QLatin1String("; ")));
 
-  const std::unique_ptr<app::MediaReader> reader = app::makeMediaReader(inProcess);
+  app::Passwords passwords;
+  const std::unique_ptr<app::MediaReader> reader = app::makeMediaReader(inProcess, &passwords);
   app::ChatStore store(app::ChatFolders{folders.data, folders.cache});
   app::SpeedFile speeds(folders.cache);
   app::ConversationCaches caches(QFile::encodeName(QDir(folders.data).filePath("kept")).toStdString());
   app::KeyRing keys(std::make_unique<app::DesktopSecrets>());
   app::EngineHost engine([&] {
-    auto switching = std::make_unique<app::SwitchingEngine>([&] { return app::makeOwnEngine(reader.get(), &speeds); },
+    auto switching = std::make_unique<app::SwitchingEngine>([&] { return app::makeOwnEngine(reader.get(), &speeds, &passwords); },
                                                             [&](const app::ServerAddress& address, const InterruptToken& interrupt) {
                                                               return app::connectToServer(address, &keys, reader.get(), interrupt);
                                                             },
@@ -114,7 +115,7 @@ int main(int argc, char** argv) {
     saves = opened.saves;
     keep();
   });
-  ui::MediaPreviewThread preview(app::makeMediaReader(inProcess), QDir(folders.data).filePath("pasted"));
+  ui::MediaPreviewThread preview(app::makeMediaReader(inProcess, &passwords), QDir(folders.data).filePath("pasted"), passwords);
 
   const app::ModelDownloads downloads = app::packageDownloads(models);
   app::ModelFinder finder(app::modelFolders(folders.data, QDir::homePath()));

@@ -100,8 +100,7 @@ constexpr CodeText kTexts[] = {
      SAY("The file may be damaged. Other files can be attached; this one may help when it is converted.")},
     {ErrorCode::kEmptyFile, "empty file", SAY("“%1” is empty."), SAY("A file is empty."), SAY("Copy or download it again.")},
     {ErrorCode::kPasswordNeeded, "password needed", SAY("“%1” is encrypted and needs a password."),
-     SAY("A document is encrypted and needs a password."),
-     SAY("Save a copy without a password, or: qpdf --password=PASSWORD --decrypt FILE NEW.pdf")},
+     SAY("A document is encrypted and needs a password."), SAY("Enter its password.")},
     {ErrorCode::kNoTextInPages, "no text in pages", SAY("“%1” has no text: its pages are pictures, probably scans."),
      SAY("A document has no text: its pages are pictures, probably scans."),
      SAY("Choose a model that sees under Model, and ask about its pages as pictures.")},
@@ -209,9 +208,10 @@ bool isLostSource(const Error& error) {
   return (error.code == ErrorCode::kFileNotFound || error.code == ErrorCode::kFileUnreadable) && isAddress(error.subject);
 }
 
-bool canBeFound(const Error& error) {
-  const bool file = error.code == ErrorCode::kFileNotFound || error.code == ErrorCode::kMediaChanged;
-  return file && !error.subject.empty() && !isLostSource(error);
+QString repairOf(const Error& error) {
+  if (error.subject.empty() || isLostSource(error)) return {};
+  if (error.code == ErrorCode::kPasswordNeeded) return tr("Enter its password…");
+  return error.code == ErrorCode::kFileNotFound || error.code == ErrorCode::kMediaChanged ? tr("Find it…") : QString();
 }
 
 ErrorText describeError(const Error& error) {

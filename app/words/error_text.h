@@ -19,8 +19,9 @@ struct ErrorText {
 ErrorText describeError(const Error& error);
 // About a source that was watched: no file that could be put back.
 bool isLostSource(const Error& error);
-// It misses a file that may lie elsewhere by now: its subject.
-bool canBeFound(const Error& error);
+// Words of a button for what can be done about its subject, after which the same can be tried again: a file that may lie elsewhere by now
+// is found, an encrypted document's password is entered. Empty: nothing can.
+QString repairOf(const Error& error);
 
 // An error as it is stored with an answer or a comparison, "<code>: <subject>: <reason>", and back.
 QString failureText(const Error& error);

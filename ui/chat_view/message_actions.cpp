@@ -108,7 +108,7 @@ std::vector<ActionArea> errorActions(const MessageContent& content, bool details
   const std::optional<WayOn> way = wayOn(content);
   const QString goesOn = way && way->action == Action::kContinue ? way->label : QString();
   const std::pair<Action, QString> buttons[] = {
-      {Action::kFindFile, app::canBeFound(*content.error) ? ActionWords::tr("Find it…") : QString()},
+      {Action::kFindFile, app::repairOf(*content.error)},
       {Action::kNewChat, full ? ActionWords::tr("New chat with this question") : QString()},
       {Action::kAnswerAlone, full && content.followsTurns ? ActionWords::tr("Leave out earlier turns") : QString()},
       {Action::kContinue, goesOn},

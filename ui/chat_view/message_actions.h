@@ -32,7 +32,7 @@ enum class Action : int {
   kContinue,
   kReadAgain,
   kReadAll,   // frames of the video
-  kFindFile,  // that an answer failed for
+  kFindFile,  // that an answer failed for, or its password
   kThought,
   kSideways,
   kAnswerNow,    // the thought ends, or the frames that are there will do

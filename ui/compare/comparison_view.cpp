@@ -105,7 +105,7 @@ ComparisonView::ComparisonView(QWidget* parent) : QWidget(parent) {
   m_failure->setContentsMargins(theme().px(6), 0, 0, 0);
   layout->addWidget(m_failure);
   m_find = new QPushButton(tr("Find it…"));
-  m_find->setToolTip(tr("Show where the file is now, and compare again"));
+  m_find->setToolTip(tr("Then it is compared again"));
   connect(m_find, &QPushButton::clicked, this, &ComparisonView::findFileRequested);
   layout->addWidget(m_find, 0, Qt::AlignLeft);
   m_splitter = new QSplitter(Qt::Horizontal);
@@ -277,7 +277,9 @@ void ComparisonView::describe() {
     m_progress->setRange(0, 0);
   }
   QString failure;
-  m_find->setVisible(model.failure() && app::canBeFound(*model.failure()));
+  const QString repair = model.failure() ? app::repairOf(*model.failure()) : QString();
+  if (!repair.isEmpty()) m_find->setText(repair);  // hidden, it keeps its last words: its name
+  m_find->setVisible(!repair.isEmpty());
   if (const std::optional<Error> error = model.failure()) {
     const app::ErrorText text = app::describeError(*error);
     failure = text.cause + QLatin1Char(' ') + text.remedy;

@@ -1,5 +1,6 @@
 #include "ui/composer/attachment_card.h"
 
+#include <QApplication>
 #include <QBuffer>
 #include <QFile>
 #include <QFileDialog>
@@ -29,6 +30,7 @@
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/frame_strip.h"
 #include "ui/composer/hearing.h"
+#include "ui/composer/password_dialog.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/file_dialog.h"
 #include "ui/theme/icons.h"
@@ -243,6 +245,9 @@ void AttachmentCard::onFailed(const Error& error) {
   const app::ErrorText text = app::describeError(error);
   m_refusal = error.code;
   refuse(text.cause + QLatin1Char(' ') + text.remedy, text.details);
+  // One that was attached right now is asked about at once; of several the first, and the others by their buttons.
+  const bool anew = m_attachment.sha256.isEmpty() && isVisible() && QApplication::activeModalWidget() == nullptr;
+  if (error.code == ErrorCode::kPasswordNeeded && anew) askPassword();
 }
 
 void AttachmentCard::refuse(const QString& why, const QString& details) {
@@ -385,6 +390,7 @@ void AttachmentCard::judge(const DocumentRoom& room) {
 
 std::optional<AttachmentCard::Offer> AttachmentCard::offerOfRefused() {
   if (m_refusal == ErrorCode::kFileNotFound) return Offer{tr("Find it…"), [this] { find(); }};
+  if (m_refusal == ErrorCode::kPasswordNeeded) return Offer{tr("Enter its password…"), [this] { askPassword(); }};
   if (m_refusal != ErrorCode::kMediaChanged) return std::nullopt;
   return Offer{tr("Use the new file"), [this] {
                  m_attachment.thumbnailPng.clear();
@@ -497,6 +503,12 @@ void AttachmentCard::find() {
   QFileDialog* dialog = fileDialog(this, tr("Find %1").arg(m_name->text()), folderHolding(QFile::decodeName(m_attachment.path)));
   dialog->setFileMode(QFileDialog::ExistingFile);
   connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) { moveTo(QFile::encodeName(file)); });
+  dialog->open();
+}
+
+void AttachmentCard::askPassword() {
+  auto* dialog = new PasswordDialog(m_preview, m_attachment.path, this);
+  connect(dialog, &QDialog::accepted, this, &AttachmentCard::openAnew);
   dialog->open();
 }
 

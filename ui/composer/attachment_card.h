@@ -92,6 +92,7 @@ class AttachmentCard : public QFrame {
   void refuse(const QString& why, const QString& details);
   void probe();
   void find();
+  void askPassword();
   void openAnew();
   void moveTo(const QByteArray& path);
   void take(const MediaSummary& summary);

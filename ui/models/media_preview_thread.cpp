@@ -101,8 +101,9 @@ QByteArray kept(const QString& folder, const QString& name, const char* ending, 
 
 }  // namespace
 
-MediaPreviewThread::MediaPreviewThread(std::unique_ptr<app::MediaReader> reader, const QString& pasteFolder, QObject* parent)
-    : MediaPreview(parent), m_reader(std::move(reader)), m_pasteFolder(pasteFolder) {}
+MediaPreviewThread::MediaPreviewThread(std::unique_ptr<app::MediaReader> reader, const QString& pasteFolder, app::Passwords& passwords,
+                                       QObject* parent)
+    : MediaPreview(parent), m_reader(std::move(reader)), m_pasteFolder(pasteFolder), m_passwords(passwords) {}
 
 MediaPreviewThread::~MediaPreviewThread() {
   m_running.clear();
@@ -267,6 +268,10 @@ PreviewToken MediaPreviewThread::storeText(const QString& text) {
     const QByteArray path = kept(m_pasteFolder, name, ".txt", text.toUtf8());
     answer([this, token, path] { Q_EMIT stored(token, path); });
   });
+}
+
+void MediaPreviewThread::unlock(const QByteArray& path, const QString& password) {
+  m_passwords.set({path.toStdString(), password.toStdString()});
 }
 
 void MediaPreviewThread::cancel(PreviewToken token) {

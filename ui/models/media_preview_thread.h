@@ -13,6 +13,7 @@
 #include "app/ground/threads/mailbox.h"
 #include "app/ground/threads/worker_thread.h"
 #include "app/media/files/media_reader.h"
+#include "app/media/files/passwords.h"
 #include "engine/base/interrupt.h"
 #include "ui/composer/media_preview.h"
 
@@ -21,7 +22,9 @@ namespace winnow::ui {
 class MediaPreviewThread : public MediaPreview {
   Q_OBJECT
  public:
-  MediaPreviewThread(std::unique_ptr<app::MediaReader> reader, const QString& pasteFolder, QObject* parent = nullptr);
+  // passwords: of the reader and of all others; they outlive it.
+  MediaPreviewThread(std::unique_ptr<app::MediaReader> reader, const QString& pasteFolder, app::Passwords& passwords,
+                     QObject* parent = nullptr);
   ~MediaPreviewThread() override;
 
   // The file where lines are kept that were heard in a video of this content; empty: none can be. Called on the media thread; set before
@@ -36,6 +39,7 @@ class MediaPreviewThread : public MediaPreview {
   PreviewToken lookInto(const QByteArray& folder) override;
   PreviewToken store(const QImage& image) override;
   PreviewToken storeText(const QString& text) override;
+  void unlock(const QByteArray& path, const QString& password) override;
   void cancel(PreviewToken token) override;
 
  private:
@@ -52,6 +56,7 @@ class MediaPreviewThread : public MediaPreview {
   const std::unique_ptr<app::MediaReader> m_reader;
   TranscriptOf m_transcriptOf;
   QString m_pasteFolder;
+  app::Passwords& m_passwords;
   PreviewToken m_last = 0;
   InterruptSource m_all;
   QHash<PreviewToken, InterruptSource> m_running;

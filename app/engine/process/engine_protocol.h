@@ -1,8 +1,8 @@
 // The protocol between a program and its winnow-engine: the kinds of messages of their channel.
 //
 // The engine's process says kHello first. The program then sends kRequests, also while others run, and kInterrupts of them; the answers are
-// kEvents and, when the request is over, one kReturned. Anything else, or another hello, is no engine of this program. Errors: none; what
-// is no such message is nothing. Threads: plain functions.
+// kEvents and, when the request is over, one kReturned. A kPassword holds for every request that is sent behind it. Anything else, or
+// another hello, is no engine of this program. Errors: none; what is no such message is nothing. Threads: plain functions.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@ enum class EngineMessage : std::uint32_t {
   kInterrupt = 3,  // InterruptMessage
   kEvent = 4,      // encoded(Event)
   kReturned = 5,   // the request's id: a ForgetConversation has no last event
+  kPassword = 6,   // FilePassword (app/media/files/passwords.h), by its fields
 };
 
 // Wire, program and libtorch by their versions: both sides are of one build.

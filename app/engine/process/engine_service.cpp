@@ -18,6 +18,7 @@
 #include "app/ground/worker/worker_process.h"
 #include "engine/messages/interrupted.h"
 #include "engine/messages/wire.h"
+#include "engine/messages/wire_value.h"
 
 namespace winnow::app {
 namespace {
@@ -36,7 +37,7 @@ constexpr int kBadRequestStatus = 4;
 
 class EngineService final : public EventSink, public Waiting {
  public:
-  explicit EngineService(OpenFile socket) : m_channel(std::move(socket), kForever) {}
+  EngineService(OpenFile socket, Passwords& passwords) : m_channel(std::move(socket), kForever), m_passwords(passwords) {}
 
   // Takes what the program sends, on a thread of its own.
   [[noreturn]] void listen() {
@@ -93,6 +94,8 @@ class EngineService final : public EventSink, public Waiting {
       m_came.notify_one();
       return;
     }
+    if (static_cast<EngineMessage>(message.kind) == EngineMessage::kPassword)
+      return m_passwords.set(wire::decoded_fields<FilePassword>(message.bytes));
     const std::optional<InterruptMessage> interrupt = interruptOf(message.bytes);
     if (static_cast<EngineMessage>(message.kind) != EngineMessage::kInterrupt || !interrupt) leave(kBadRequestStatus);
     const std::lock_guard lock(m_mutex);
@@ -153,6 +156,7 @@ class EngineService final : public EventSink, public Waiting {
   }
 
   WorkerChannel m_channel;
+  Passwords& m_passwords;
   std::set<RequestId> m_joined;  // those that run beside the first; of the engine's thread
   std::mutex m_mutex;            // guards the members below
   std::condition_variable m_came;
@@ -162,8 +166,8 @@ class EngineService final : public EventSink, public Waiting {
 
 }  // namespace
 
-void serveEngine(OpenFile channel, const std::function<std::unique_ptr<Engine>()>& make) {
-  EngineService service(std::move(channel));
+void serveEngine(OpenFile channel, const std::function<std::unique_ptr<Engine>()>& make, Passwords& passwords) {
+  EngineService service(std::move(channel), passwords);
   std::thread listener([&service] { service.listen(); });
   listener.detach();  // ends with the process only
   const std::unique_ptr<Engine> engine = make();

@@ -11,6 +11,7 @@
 #include "engine/base/replaced_file.h"
 #include "engine/messages/interrupted.h"
 #include "engine/messages/wire.h"
+#include "engine/messages/wire_value.h"
 
 namespace winnow::app {
 namespace {
@@ -185,6 +186,7 @@ void ProcessEngine::start() {
   }
   m_latestHello = Clock::now() + m_settings.startPatience;
   m_greeted = m_loaded = false;
+  m_toldPasswords = 0;
 }
 
 // How the process ended since the last request, if this one has to fail of it.
@@ -245,6 +247,10 @@ void ProcessEngine::reload(RequestId id, Deliveries& deliveries, const Interrupt
 
 void ProcessEngine::send(const Request& request, Delivery& delivery, const InterruptToken& interrupt) {
   WorkerChannel& channel = m_worker->channel();
+  if (m_settings.passwords != nullptr) {
+    for (const FilePassword& known : m_settings.passwords->since(m_toldPasswords))
+      channel.send(static_cast<std::uint32_t>(EngineMessage::kPassword), wire::encoded_fields(known));
+  }
   channel.send(static_cast<std::uint32_t>(EngineMessage::kRequest), encoded(request));
   delivery.sent(
       interrupt,

@@ -5,9 +5,10 @@
 // it is told once. A LoadModel, which frees what was read in any case, starts the process anew by itself.
 // One whose GPU has failed (kDeviceFailed), or that says that it is out of memory for good (kEngineOutOfMemory), is ended behind its
 // answer: such a fault stays with its process. The model that was loaded is loaded again before the next request, under that request's id;
-// if it is another one by now, the request fails with kModelFileChanged. An interrupt is sent at once and has to be answered within a time;
-// nothing else has a limit. Requests that wait are sent while others run, and share what becomes of the process. Errors: kInternal where
-// the program is missing. Threads: one. An event reaches the sink as soon as it is sent.
+// if it is another one by now, the request fails with kModelFileChanged. It is told the passwords of documents before a request. An
+// interrupt is sent at once and has to be answered within a time; nothing else has a limit. Requests that wait are sent while others run,
+// and share what becomes of the process. Errors: kInternal where the program is missing. Threads: one. An event reaches the sink as soon as
+// it is sent.
 #pragma once
 
 #include <chrono>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "app/ground/worker/worker_process.h"
+#include "app/media/files/passwords.h"
 #include "engine/api/engine.h"
 
 namespace winnow::app {
@@ -28,6 +30,7 @@ struct EngineProcessSettings {
   std::chrono::milliseconds interruptPatience{20'000};
   std::vector<std::string> arguments{};
   std::chrono::milliseconds startPatience{150'000};  // it loads libraries, and on a busy machine that may take long
+  const Passwords* passwords = nullptr;              // of encrypted documents, which each process is told. They outlive the engine
 };
 
 class ProcessEngine final : public Engine {
@@ -64,10 +67,11 @@ class ProcessEngine final : public Engine {
   const EngineProcessSettings m_settings;
   std::unique_ptr<WorkerProcess> m_worker;  // null: not started, or ended
   std::chrono::steady_clock::time_point m_latestHello;
-  bool m_greeted = false;         // it has said hello
-  bool m_loaded = false;          // it has the model
-  std::optional<Model> m_model;   // the last one that was loaded, in whichever process
-  std::optional<Error> m_untold;  // how a process ended that no request has failed with
+  bool m_greeted = false;             // it has said hello
+  bool m_loaded = false;              // it has the model
+  std::uint64_t m_toldPasswords = 0;  // Passwords::since(), of this process
+  std::optional<Model> m_model;       // the last one that was loaded, in whichever process
+  std::optional<Error> m_untold;      // how a process ended that no request has failed with
 };
 
 }  // namespace winnow::app

@@ -19,7 +19,8 @@ int main(int argc, char** argv) {
   if (!channel) return 2;
   const QCoreApplication qt(argc, argv);
   app::keepDecimalPoint();
-  const std::unique_ptr<app::MediaReader> reader = app::makeMediaReader(false);
+  app::Passwords passwords;
+  const std::unique_ptr<app::MediaReader> reader = app::makeMediaReader(false, &passwords);
   const app::AppFolders folders = app::AppFolders::standard();
   app::SpeedFile speeds(folders.cache);
   // They may come while this process runs: the engine looks when a model is loaded.
@@ -27,5 +28,6 @@ int main(int argc, char** argv) {
     const QString libraries = app::gpuLibraryFolder(folders.data, app::gpuLibraries(app::resourceFolder()));
     qputenv(app::kGpuLibraryVariable, QFile::encodeName(libraries));
   }
-  app::serveEngine(std::move(channel), [&] { return make_engine(reader.get(), &speeds); });
+  app::serveEngine(
+      std::move(channel), [&] { return make_engine(reader.get(), &speeds); }, passwords);
 }

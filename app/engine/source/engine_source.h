@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "app/media/files/passwords.h"
 #include "engine/api/engine.h"
 
 namespace winnow::app {
@@ -18,7 +19,8 @@ enum class EnginePlace {
 
 EnginePlace ownEnginePlace();
 
-// Both must outlive the engine, as in make_engine(); a worker process has its own.
-std::unique_ptr<Engine> makeOwnEngine(MediaOpener* opener, SpeedMemory* speeds);
+// All must outlive the engine, as in make_engine(); a worker process has its own opener and speeds, and is told the passwords of documents
+// (null: there are none), which an opener in this process has itself.
+std::unique_ptr<Engine> makeOwnEngine(MediaOpener* opener, SpeedMemory* speeds, const Passwords* passwords);
 
 }  // namespace winnow::app

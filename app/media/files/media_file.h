@@ -21,7 +21,8 @@ namespace winnow::app {
 struct OpenedMedia {
   std::shared_ptr<const OpenFile> file;  // shared: several may read it, each from where it likes
   std::int64_t sizeBytes = 0;
-  std::string version;  // as MediaFile::version()
+  std::string version;     // as MediaFile::version()
+  std::string password{};  // that opens it, where it is encrypted (passwords.h); empty: none is known
 };
 OpenedMedia openMedia(const std::string& path);
 
@@ -38,6 +39,7 @@ class MediaFile {
   // Another one after every change: device, number, size and times of the file when it was opened. Empty: it was written to so lately that
   // a change of right now might have the same times.
   const std::string& version() const { return m_opened.version; }
+  const std::string& password() const { return m_opened.password; }
 
   // Bytes copied, 0 at the end of the file, or a negative errno. Never throws: it is called from C code.
   std::int64_t tryReadAt(std::int64_t offset, std::span<std::uint8_t> into) const noexcept;

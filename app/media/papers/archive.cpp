@@ -55,7 +55,7 @@ QByteArray Archive::part(const std::string& name) {
   const auto at = static_cast<zip_uint64_t>(index);
   const bool known = zip_stat_index(m_archive.get(), at, 0, &stat) == 0 && (stat.valid & ZIP_STAT_SIZE) != 0;
   if (known && (stat.valid & ZIP_STAT_ENCRYPTION_METHOD) != 0 && stat.encryption_method != ZIP_EM_NONE)
-    throw Exception(ErrorCode::kPasswordNeeded, m_path, "the document needs a password: save it without one");
+    throw Exception(ErrorCode::kUnsupportedFormat, m_path, "the document is encrypted: save it without a password");
   if (!known) throw Exception(ErrorCode::kDamagedFile, m_path, "the document is damaged: " + name + " cannot be read");
   const auto size = static_cast<std::int64_t>(std::min<zip_uint64_t>(stat.size, static_cast<zip_uint64_t>(kMostPartBytes) + 1));
   if (size > kMostPartBytes || m_unpacked + size > kMostUnpackedBytes) refuseBomb(m_path);

@@ -33,13 +33,14 @@ PdfFile::PdfFile(const MediaFile& file) : m_path(file.path()) {
                     "the PDF is larger than the limit of " + std::to_string(kMostPdfBytes >> 20) + " MiB");
   m_bytes = std::make_unique<FileBytes>(file);
   m_document = std::make_unique<QPdfDocument>();
+  m_document->setPassword(QString::fromStdString(file.password()));
   m_document->load(m_bytes.get());
   switch (m_document->error()) {
     case QPdfDocument::Error::None:
       break;
     case QPdfDocument::Error::IncorrectPassword:
       throw Exception(ErrorCode::kPasswordNeeded, m_path,
-                      "the PDF needs a password: save it without one, or: qpdf --password=PASSWORD --decrypt FILE NEW.pdf");
+                      file.password().empty() ? "the PDF is encrypted and needs a password" : "this is not the password of the PDF");
     case QPdfDocument::Error::UnsupportedSecurityScheme:
       throw Exception(ErrorCode::kUnsupportedFormat, m_path, "the PDF is protected in a way that is not known here: save it without");
     default:

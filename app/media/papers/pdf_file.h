@@ -1,8 +1,8 @@
 // A PDF that is open: Qt PDF (PDFium) over the bytes of a MediaFile.
 //
 // Used by pdf_text.h and page_picture.h. Scripts, embedded files and links are never run or followed; Debian's PDFium has no script engine.
-// Errors: Exception kPasswordNeeded, kDamagedFile, kUnsupportedFormat (a protection that PDFium does not know), kLimitExceeded. Threads:
-// PDFium reads one document at a time in a process.
+// Errors: Exception kPasswordNeeded (none is known, or it is another: MediaFile::password()), kDamagedFile, kUnsupportedFormat (a
+// protection that PDFium does not know), kLimitExceeded. Threads: PDFium reads one document at a time in a process.
 #pragma once
 
 #include <QIODevice>

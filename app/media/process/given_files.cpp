@@ -12,7 +12,7 @@ GivenFiles::GivenFiles(std::vector<GivenFile> files, std::vector<OpenFile> descr
 }
 
 void GivenFiles::add(const std::string& path, OpenedMedia opened) {
-  m_files.push_back({path, opened.sizeBytes, opened.version, {}});
+  m_files.push_back({path, opened.sizeBytes, opened.version, {}, opened.password});
   m_opened.push_back(std::move(opened.file));
 }
 
@@ -20,7 +20,7 @@ void GivenFiles::addIfOpens(const std::string& path) {
   try {
     add(path, openMedia(path));
   } catch (const Exception& failure) {
-    m_files.push_back({path, 0, {}, failure.error()});
+    m_files.push_back({path, 0, {}, failure.error(), {}});
   }
 }
 
@@ -34,7 +34,8 @@ std::unique_ptr<MediaFile> GivenFiles::open(const std::string& path) const {
   std::size_t opened = 0;
   for (const GivenFile& file : m_files) {
     if (file.path == path && file.failure) throw Exception(*file.failure);
-    if (file.path == path) return std::make_unique<MediaFile>(path, OpenedMedia{m_opened[opened], file.sizeBytes, file.version});
+    if (file.path == path)
+      return std::make_unique<MediaFile>(path, OpenedMedia{m_opened[opened], file.sizeBytes, file.version, file.password});
     if (!file.failure) ++opened;
   }
   throw Exception(ErrorCode::kFileUnreadable, path, "it was not handed to the process that reads media");

@@ -20,6 +20,7 @@
 #include "app/ground/process/open_file.h"
 #include "app/ground/worker/worker_process.h"
 #include "app/media/files/limits.h"
+#include "app/media/files/passwords.h"
 #include "app/media/process/media_protocol.h"
 #include "engine/base/interrupt.h"
 
@@ -33,7 +34,8 @@ struct MediaProcessSettings {
   std::int64_t memoryBytes = std::int64_t{4} << 30;
   std::chrono::milliseconds patience{150'000};  // for one answer; a sound process gives up before (limits.decodeBudgetMs)
   std::chrono::milliseconds interruptPatience{3'000};
-  bool requireSandbox = false;  // refuse every file where the kernel does not hold the process by seccomp
+  bool requireSandbox = false;           // refuse every file where the kernel does not hold the process by seccomp
+  const Passwords* passwords = nullptr;  // null: none is known. They outlive the reader
 };
 
 struct MediaQuestion {

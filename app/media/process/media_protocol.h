@@ -21,7 +21,7 @@
 
 namespace winnow::app {
 
-inline constexpr std::uint32_t kMediaProtocolVersion = 4;
+inline constexpr std::uint32_t kMediaProtocolVersion = 5;
 
 // A process that ends with this status was sent files and got fewer: the system lets it have no more open.
 inline constexpr int kFilesMissingStatus = 4;
@@ -73,6 +73,7 @@ struct GivenFile {
   std::int64_t sizeBytes = 0;
   std::string version;
   std::optional<Error> failure;
+  std::string password{};  // OpenedMedia::password
 };
 
 struct AskFile {
@@ -158,7 +159,7 @@ constexpr void visit_fields(F& f, auto&& visit) {
 WINNOW_FIELDS(SandboxReport, systemCalls, landlock, memory)
 WINNOW_FIELDS(BeginReading, version, limits, memoryBytes)
 WINNOW_FIELDS(ReadyToRead, version, sandbox)
-WINNOW_FIELDS(GivenFile, path, sizeBytes, version, failure)
+WINNOW_FIELDS(GivenFile, path, sizeBytes, version, failure, password)
 WINNOW_FIELDS(AskFile, source, request, files)
 WINNOW_FIELDS(AskFrames, source, first, count)
 WINNOW_FIELDS(AskSound, source, first, count)

@@ -248,6 +248,7 @@ ProcessMediaReader::ProcessMediaReader(MediaProcessSettings settings)
 std::unique_ptr<MediaSource> ProcessMediaReader::openSource(const MediaRequest& request, const InterruptToken& interrupt) const {
   interrupt.throw_if_requested();
   OpenedMedia opened = openMedia(request.path);
+  if (const Passwords* const passwords = m_process->settings().passwords) opened.password = passwords->of(request.path);
   if (request.kind == MediaKind::kDocument) return m_documents->open(MediaFile(request.path, std::move(opened)), request, interrupt);
   return std::make_unique<ProcessMediaSource>(m_process, request, std::move(opened), interrupt);
 }
@@ -297,8 +298,9 @@ std::string wordsOf(const SandboxReport& report) {
   return (held.empty() ? "nothing is held" : held) + "; this kernel has " + missing;
 }
 
-std::unique_ptr<MediaReader> makeMediaReader(bool inProcess) {
+std::unique_ptr<MediaReader> makeMediaReader(bool inProcess, const Passwords* passwords) {
   MediaProcessSettings settings;
+  settings.passwords = passwords;
   settings.requireSandbox = sandboxIsRequired();
   if (inProcess && !settings.requireSandbox) return std::make_unique<FfmpegMediaOpener>();
   return std::make_unique<ProcessMediaReader>(std::move(settings));

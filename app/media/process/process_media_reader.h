@@ -36,7 +36,8 @@ class ProcessMediaReader final : public MediaReader {
 // The limits in force, and those that this kernel lacks: "system calls (seccomp), memory; this kernel has no Landlock".
 std::string wordsOf(const SandboxReport& report);
 
-// The reader of a program: in a process of its own, or (for debuggers, and where no sandbox is required) in this one.
-std::unique_ptr<MediaReader> makeMediaReader(bool inProcess);
+// The reader of a program: in a process of its own, or (for debuggers, and where no sandbox is required) in this one, which opens no
+// encrypted document. passwords: null, or they outlive it.
+std::unique_ptr<MediaReader> makeMediaReader(bool inProcess, const Passwords* passwords = nullptr);
 
 }  // namespace winnow::app

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/media/files/typed_path.h"
+#include "app/programs/cli/document_passwords.h"
 #include "app/programs/cli/media_options.h"
 #include "app/programs/cli/media_reading.h"
 #include "app/programs/cli/option_checks.h"
@@ -60,7 +61,7 @@ void ChatAttachments::add(MediaRequest request) {
   if (request.kind == MediaKind::kVideo && !traits_.reads_videos)
     throw Exception(ErrorCode::kModelReadsImages, request.path, "this model reads images, not videos");
   require_few_media(media_.size() + 1);
-  media_reader().open(request, {});
+  unlocking([&] { return media_reader().open(request, {}); });
   media_.push_back(std::move(request));
 }
 

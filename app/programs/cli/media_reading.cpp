@@ -11,6 +11,7 @@
 #include "app/media/process/kernel_sandbox.h"
 #include "app/media/process/process_media_reader.h"
 #include "app/programs/cli/console_output.h"
+#include "app/programs/cli/document_passwords.h"
 #include "engine/base/error.h"
 
 namespace winnow::cli {
@@ -24,7 +25,7 @@ bool reads_in_process = false;
 }  // namespace
 
 app::MediaReader& media_reader() {
-  static const std::unique_ptr<app::MediaReader> reader = app::makeMediaReader(reads_in_process);
+  static const std::unique_ptr<app::MediaReader> reader = app::makeMediaReader(reads_in_process, &document_passwords());
   return *reader;
 }
 

@@ -11,6 +11,7 @@
 #include "app/programs/cli/answer_json.h"
 #include "app/programs/cli/commands.h"
 #include "app/programs/cli/console_output.h"
+#include "app/programs/cli/document_passwords.h"
 #include "app/programs/cli/media_options.h"
 #include "app/programs/cli/media_reading.h"
 #include "engine/api/model_kinds.h"
@@ -144,7 +145,8 @@ ExitStatus run_probe(const ProbeOptions& options) {
   if (path.empty()) return run_known_models(options.format);
   if (is_of_a_model(path)) return probe_model(path, options.format);
   note_missing_sandbox();
-  const app::MediaInfo info = media_reader().probe(path, {}, options.encoding);
+  unlock_document(path);
+  const app::MediaInfo info = unlocking([&] { return media_reader().probe(path, {}, options.encoding); });
   const std::string subtitles = app::subtitlesOf(path, info);
   std::vector<std::string> notices;
   for (const MediaNotice& notice : info.notices) notices.push_back(app::noticeText(notice));
@@ -191,6 +193,7 @@ RunCommand add_probe(CLI::App& command) {
   command.add_option("file", options->file, "image, video, text, GGUF file or model folder; without one: list the models that run")
       ->transform(app::typedPath);
   add_encoding_option(command, options->encoding);
+  add_password_option(command);
   add_json_option(command, *options, "print a JSON object");
   return [options] { return run_probe(*options); };
 }

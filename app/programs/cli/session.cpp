@@ -25,6 +25,7 @@
 #include "app/ground/notices/notice_text.h"
 #include "app/library/models/model_uses.h"
 #include "app/programs/cli/console_output.h"
+#include "app/programs/cli/document_passwords.h"
 #include "app/programs/cli/interrupt_signals.h"
 #include "app/programs/cli/media_options.h"
 #include "app/programs/cli/media_reading.h"
@@ -155,7 +156,7 @@ class OwnEngine final : public Engine {
   OwnEngine()
       : speeds_(app::AppFolders::standard().cache),
         engine_(std::make_unique<app::RetryingEngine>(
-            std::make_unique<app::SwitchingEngine>([this] { return app::makeOwnEngine(&media_reader(), &speeds_); },
+            std::make_unique<app::SwitchingEngine>([this] { return app::makeOwnEngine(&media_reader(), &speeds_, &document_passwords()); },
                                                    [this](const app::ServerAddress& address, const InterruptToken& interrupt) {
                                                      return app::connectToServer(address, &keys_, &media_reader(), interrupt);
                                                    },
@@ -219,9 +220,14 @@ void Session::answer_within(Turn& turn, double within_s, EventSink& sink) {
 
 void Session::run(RequestBody body, EventSink& sink, InterruptSource& interrupt) {
   const InterruptOnSignal on_signal(interrupt);
-  ErrorWatch watch(sink, options_that_fit(body));
-  engine_->handle({++last_id_, std::move(body)}, watch, interrupt.token());
-  if (watch.error) throw Exception(*watch.error);
+  Request request{0, std::move(body)};
+  while (true) {
+    ErrorWatch watch(sink, options_that_fit(request.body));
+    request.id = ++last_id_;
+    engine_->handle(request, watch, interrupt.token());
+    if (!watch.error) return;
+    if (!enter_password(*watch.error)) throw Exception(*watch.error);
+  }
 }
 
 const std::string& Session::fingerprint() {

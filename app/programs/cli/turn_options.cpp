@@ -14,6 +14,7 @@
 #include "app/ground/resources/bundled_files.h"
 #include "app/media/files/typed_path.h"
 #include "app/programs/cli/console_output.h"
+#include "app/programs/cli/document_passwords.h"
 #include "app/programs/cli/media_options.h"
 #include "app/programs/cli/media_reading.h"
 #include "app/programs/cli/option_checks.h"
@@ -147,6 +148,7 @@ void add_media_options(CLI::App& command, TurnOptions& options) {
       ->check(whole_number(0, kMostTokens))
       ->capture_default_str();
   add_pages_option(command, options);
+  add_password_option(command);
   add_words(command, "--document-as", options.document_as, kPaperFormWords,
             "how a PDF is read: " + listed(kPaperFormWords) + "; auto: few pages as pictures, by a model that sees");
   add_frame_options(command, options);
@@ -366,6 +368,7 @@ MediaRequest image_request(const std::string& path, const TurnOptions& options) 
 
 MediaRequest document_request(const std::string& path, const TurnOptions& options) {
   note_missing_sandbox();
+  unlock_document(path);
   MediaRequest request{path, MediaKind::kDocument, {}};
   request.most_tokens = options.document_tokens;
   request.encoding = options.encoding;
@@ -377,7 +380,7 @@ std::vector<MediaRequest> document_requests(const std::string& path, const TurnO
   const MediaRequest text = document_request(path, options);
   const bool asked = options.document_as == app::PaperForm::kPages;
   if (options.document_as == app::PaperForm::kText || (!asked && !options.model_sees)) return {text};
-  const app::MediaInfo info = media_reader().openSource(text, {})->info();
+  const app::MediaInfo info = unlocking([&] { return media_reader().openSource(text, {})->info(); });
   const bool named = options.pages.first > 0;
   const int first = named ? options.pages.first : 1;
   const int last = static_cast<int>(std::min<std::int64_t>(info.pages, named ? options.pages.last : info.pages));

@@ -20,6 +20,7 @@
 #include "ui/composer/frame_strip.h"
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
+#include "ui/composer/password_dialog.h"
 #include "ui/composer/paste_offer.h"
 #include "ui/composer/viewer_parts.h"
 
@@ -252,6 +253,31 @@ TEST_F(ComposerTest, APdfIsTextForAModelThatReadsAndPagesForOneThatSees) {
   ASSERT_TRUE(opened());
   EXPECT_EQ(m_composer.tray()->count(), 1) << "one card for all pages";
   EXPECT_EQ(m_composer.draft().attachments.size(), 12);
+}
+
+TEST_F(ComposerTest, AnEncryptedPdfAsksForItsPasswordUntilItOpens) {
+  m_composer.addFile("/papers/encrypted.pdf");
+  ASSERT_TRUE(opened());
+  ASSERT_TRUE(waitUntil([this] { return card()->findChild<PasswordDialog*>() != nullptr; })) << "at once: it was attached right now";
+  auto* dialog = card()->findChild<PasswordDialog*>();
+  EXPECT_FALSE(dialog->openButton()->isEnabled());
+  EXPECT_EQ(dialog->box()->echoMode(), QLineEdit::Password);
+  QTest::keyClicks(dialog->box(), QStringLiteral("wrong"));
+  QTest::keyClick(dialog->box(), Qt::Key_Return);
+  ASSERT_TRUE(waitUntil([&] { return dialog->told() == QStringLiteral("This is not its password."); }));
+  EXPECT_EQ(m_preview.passwords.value("/papers/encrypted.pdf"), QString()) << "a wrong one is forgotten";
+  EXPECT_EQ(dialog->box()->selectedText(), QStringLiteral("wrong"));
+  QTest::keyClick(dialog->box(), Qt::Key_Escape);
+  ASSERT_TRUE(waitUntil([this] { return card()->findChild<PasswordDialog*>() == nullptr; }));
+  EXPECT_EQ(card()->state(), CardState::kRefused);
+  EXPECT_EQ(card()->offerButton()->text(), QStringLiteral("Enter its password…"));
+  card()->offerButton()->click();
+  dialog = card()->findChild<PasswordDialog*>();
+  ASSERT_NE(dialog, nullptr);
+  QTest::keyClicks(dialog->box(), QStringLiteral("secret"));
+  QTest::keyClick(dialog->box(), Qt::Key_Return);
+  ASSERT_TRUE(waitUntil([this] { return card()->state() == CardState::kReady; }));
+  EXPECT_TRUE(card()->detail().startsWith(QStringLiteral("12 pages"))) << card()->detail().toStdString();
 }
 
 TEST_F(ComposerTest, AScanIsPagesOrSaysThatItHasNoText) {

@@ -1,5 +1,7 @@
 // Files around a question: what was noticed of them, folders that are dropped, files that changed, went or were moved since.
+#include <QDirIterator>
 #include <QFileDialog>
+#include <QLineEdit>
 #include <QMenu>
 #include <QMimeData>
 #include <QPushButton>
@@ -13,6 +15,7 @@
 #include "ui/composer/drop_mark.h"
 #include "ui/composer/encoding_choice.h"
 #include "ui/composer/frame_viewer.h"
+#include "ui/composer/password_dialog.h"
 #include "ui/composer/viewer_parts.h"
 
 namespace winnow::test {
@@ -456,6 +459,38 @@ TEST_F(AttachedFilesTest, AFileThatWasMovedIsFoundForTheCardAndForAnOldQuestion)
   ASSERT_TRUE(opened(1));
   EXPECT_EQ(card()->state(), ui::CardState::kReady);
   EXPECT_EQ(card()->attachment().path, QByteArray("/archive/elsewhere.mp4"));
+}
+
+// A chat keeps no password: the next run of the program asks for it when the file has to be read again.
+TEST_F(AttachedFilesTest, AKeptChatAsksForThePasswordOfItsDocumentAgain) {
+  m_script = [this](const Request& request) {
+    const bool locked = m_preview->passwords.value("/papers/encrypted.pdf") != QLatin1String("secret");
+    if (!std::holds_alternative<Turn>(request.body)) return default_script(request);
+    if (locked) return failure_script(ErrorCode::kPasswordNeeded, "/papers/encrypted.pdf", "the PDF is encrypted and needs a password");
+    return answer_script(request, "A star.");
+  };
+  m_preview->unlock("/papers/encrypted.pdf", QStringLiteral("secret"));
+  composer()->addFile("/papers/encrypted.pdf");
+  ASSERT_TRUE(opened(1));
+  ask(QStringLiteral("What is shown?"));
+  EXPECT_EQ(last().text, QStringLiteral("A star."));
+  close();
+  QDirIterator files(m_folder.path(), QDir::Files, QDirIterator::Subdirectories);
+  while (files.hasNext()) {
+    QFile file(files.next());
+    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+    EXPECT_FALSE(file.readAll().contains("secret")) << file.fileName().toStdString();
+  }
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  ask(QStringLiteral("And now?"));
+  EXPECT_EQ(last().error->code, ErrorCode::kPasswordNeeded);
+  Q_EMIT transcript()->findFileRequested(last().id);
+  auto* dialog = m_window->findChild<ui::PasswordDialog*>();
+  ASSERT_NE(dialog, nullptr);
+  QTest::keyClicks(dialog->box(), QStringLiteral("secret"));
+  QTest::keyClick(dialog->box(), Qt::Key_Return);
+  ASSERT_TRUE(waitUntil([this] { return last().text == QStringLiteral("A star."); }));
 }
 
 TEST_F(AttachedFilesTest, RefusedFilesAreCountedDownAndTheTrayStaysWhereItIs) {

@@ -164,7 +164,8 @@ TEST(DocumentFiles, AreProbedReadAndKept) {
     EXPECT_TRUE(out.open(QIODevice::WriteOnly) && out.write(content) == content.size());
     return QFile::encodeName(out.fileName());
   };
-  ui::MediaPreviewThread preview(std::make_unique<app::FfmpegMediaOpener>(), folder.filePath(QStringLiteral("pasted")));
+  app::Passwords passwords;
+  ui::MediaPreviewThread preview(std::make_unique<app::FfmpegMediaOpener>(), folder.filePath(QStringLiteral("pasted")), passwords);
   QList<ui::MediaSummary> probed;
   QStringList read;
   QList<QByteArray> stored;

@@ -73,7 +73,7 @@ TEST(ErrorText, ADocumentThatIsNoPlainTextNamesTheWay) {
   EXPECT_EQ(scan.cause, QStringLiteral("“scan.pdf” has no text: its pages are pictures, probably scans."));
   EXPECT_TRUE(scan.remedy.contains(QStringLiteral("a model that sees")));
   EXPECT_TRUE(
-      app::describeError({ErrorCode::kPasswordNeeded, "/papers/a.pdf", "secret"}).remedy.contains(QStringLiteral("without a password")));
+      app::describeError({ErrorCode::kPasswordNeeded, "/papers/a.pdf", "secret"}).remedy.contains(QStringLiteral("Enter its password")));
 }
 
 // "The engine stopped unexpectedly. What was written is kept." was said of one that had never begun.

@@ -91,7 +91,8 @@ TEST(SubtitlePreview, OffersWhatCanBeRead) {
   QTemporaryDir folder;
   const QString video = folder.filePath(QStringLiteral("clip.mp4"));
   ASSERT_TRUE(QFile::copy(sample, video));
-  ui::MediaPreviewThread preview(std::make_unique<app::FfmpegMediaOpener>(), folder.filePath(QStringLiteral("pasted")));
+  app::Passwords passwords;
+  ui::MediaPreviewThread preview(std::make_unique<app::FfmpegMediaOpener>(), folder.filePath(QStringLiteral("pasted")), passwords);
   QList<ui::MediaSummary> probed;
   QObject::connect(&preview, &ui::MediaPreview::probed, &preview, [&](ui::PreviewToken, const ui::MediaSummary& of) { probed << of; });
   const auto probe = [&](const char* srt) {

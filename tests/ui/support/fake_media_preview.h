@@ -2,7 +2,8 @@
 //
 // A path that contains "broken" is refused as damaged; one that ends in .png or .jpg is an image; one that contains "short" is a video of
 // 15 frames in 3 s, one that contains "subtitled" has subtitles beside it; .txt, .md and .srt are documents of three lines; .pdf has 12
-// pages, which are pictures alone where it contains "scan"; everything else is a video of 128 s.
+// pages, which are pictures alone where it contains "scan"; one that contains "encrypted" needs the password "secret"; everything else is a
+// video of 128 s.
 #pragma once
 
 #include <QBuffer>
@@ -29,6 +30,7 @@ class FakeMediaPreview : public ui::MediaPreview {
   QList<QByteArray> encodingsAsked;                     // to read files in
   QByteArray gone;                                      // a file that is not there
   QList<QByteArray> heard;                              // videos whose words are kept
+  QHash<QByteArray, QString> passwords;                 // that were given
 
   QStringList encodings() const override { return {QStringLiteral("UTF-8"), QStringLiteral("windows-1251"), QStringLiteral("GB18030")}; }
 
@@ -38,6 +40,10 @@ class FakeMediaPreview : public ui::MediaPreview {
     later(token, [this, token, path] {
       if (path.contains("broken")) {
         Q_EMIT failed(token, {ErrorCode::kDamagedFile, path.toStdString(), "the file ends inside its index"});
+        return;
+      }
+      if (path.contains("encrypted") && passwords.value(path) != QLatin1String("secret")) {
+        Q_EMIT failed(token, {ErrorCode::kPasswordNeeded, path.toStdString(), "the PDF is encrypted and needs a password"});
         return;
       }
       if (path == gone) {
@@ -141,6 +147,8 @@ class FakeMediaPreview : public ui::MediaPreview {
     later(token, [this, token, path] { Q_EMIT stored(token, path); });
     return token;
   }
+
+  void unlock(const QByteArray& path, const QString& password) override { passwords[path] = password; }
 
   void cancel(ui::PreviewToken token) override { m_wanted.remove(token); }
 

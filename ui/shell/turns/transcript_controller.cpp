@@ -21,6 +21,7 @@
 #include "ui/composer/document_viewer.h"
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/frame_viewer.h"
+#include "ui/composer/password_dialog.h"
 #include "ui/shell/ground/window_services.h"
 #include "ui/shell/turns/chat_session.h"
 #include "ui/shell/turns/comparison_controller.h"
@@ -211,15 +212,22 @@ void TranscriptController::findFile(qint64 answer) {
 // Reading the file shows if it is the one that was attached.
 void TranscriptController::find(const Error& error, std::function<void()> then) {
   const auto missing = QByteArray::fromStdString(error.subject);
+  const auto here = [this, chat = m_session.chat.id()] { return m_session.chat.id() == chat && !m_session.answers.busy(); };
+  if (error.code == ErrorCode::kPasswordNeeded) {
+    auto* password = new PasswordDialog(m_preview, missing, m_view.window());
+    connect(password, &QDialog::accepted, this, [here, then = std::move(then)] {
+      if (here()) then();
+    });
+    return password->open();
+  }
   const QString name = app::attachedName(QFile::decodeName(missing));
   QFileDialog* dialog = fileDialog(m_view.window(), tr("Find %1").arg(name), folderHolding(QFile::decodeName(missing)));
   dialog->setFileMode(QFileDialog::ExistingFile);
-  connect(dialog, &QFileDialog::fileSelected, this,
-          [this, missing, then = std::move(then), chat = m_session.chat.id()](const QString& file) {
-            if (m_session.chat.id() != chat || m_session.answers.busy()) return;
-            moveMedia(missing, QFile::encodeName(file));
-            then();
-          });
+  connect(dialog, &QFileDialog::fileSelected, this, [this, missing, here, then = std::move(then)](const QString& file) {
+    if (!here()) return;
+    moveMedia(missing, QFile::encodeName(file));
+    then();
+  });
   dialog->open();
 }
 

@@ -33,7 +33,7 @@ class TranscriptController : public QObject {
 
   void saveView();
   void noteUnchecked(app::MessageId answer, const QString& reason);  // until the program ends
-  // The user shows where the file is that the error misses; then it is done again.
+  // The user shows where the file is that the error misses, or enters its password; then it is done again.
   void find(const Error& error, std::function<void()> then);
 
  Q_SIGNALS:

@@ -317,11 +317,11 @@ void ChatPage::arrange() {
   arrangeViews();
 }
 
-// The action that missed a file is done again when the file is found.
+// The action that missed a file, or its password, is done again when that is there.
 void ChatPage::tellProblem(const Error& error, const std::function<void()>& again) {
   Notice notice = noticeOf(error, NoticeAbout::kChat);
-  if (app::canBeFound(error))
-    notice.actions.insert(notice.actions.begin(), {tr("Find it…"), [this, error, again] { m_transcriptController->find(error, again); }});
+  if (const QString repair = app::repairOf(error); !repair.isEmpty())
+    notice.actions.insert(notice.actions.begin(), {repair, [this, error, again] { m_transcriptController->find(error, again); }});
   m_faults->present(notice);
 }
 

@@ -96,6 +96,22 @@ TEST_P(Misdeeds, EndTheRequestOnceAndTheNextIsAnswered) {
   }
 }
 
+TEST_F(ProcessEngineTest, EachProcessIsToldThePasswordsOfDocuments) {
+  Passwords passwords;
+  passwords.set({"a.pdf", "one"});
+  EngineProcessSettings settings = worker("", 1);
+  settings.passwords = &passwords;
+  ProcessEngine engine(settings);
+  EXPECT_EQ(answer(run(engine, question("password of a.pdf"))), "one");
+  passwords.set({"b.pdf", "two"});
+  passwords.set({"a.pdf", "three"});
+  EXPECT_EQ(answer(run(engine, question("password of b.pdf"))), "two");
+  EXPECT_EQ(failure(run(engine, question("crash"))).code, ErrorCode::kEngineCrashed);
+  EXPECT_EQ(answer(run(engine, question("password of a.pdf"))), "three") << "another process";
+  passwords.set({"a.pdf", ""});
+  EXPECT_EQ(answer(run(engine, question("password of a.pdf"))), "") << "forgotten";
+}
+
 TEST_P(Misdeeds, AtTheStartEndTheRequestOnce) {
   if (GetParam().name == std::string("second hello")) GTEST_SKIP() << "the first one is as it should be";
   ProcessEngine engine(worker(GetParam().name, 1));

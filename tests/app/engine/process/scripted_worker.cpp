@@ -119,7 +119,8 @@ std::string questionOf(const Request& request) {
 // Does what its questions say, or answers them as a scripted engine.
 class MisbehavingEngine final : public Engine {
  public:
-  explicit MisbehavingEngine(const char* counter) : counter_(counter), scripted_({}, std::make_shared<test::ScriptedEngineLog>()) {}
+  MisbehavingEngine(const char* counter, const app::Passwords& passwords)
+      : counter_(counter), passwords_(passwords), scripted_({}, std::make_shared<test::ScriptedEngineLog>()) {}
 
   // "gather 3": takes in two others that come within a second, then answers or misbehaves at each.
   void handle_together(const Request& request, EventSink& sink, const InterruptToken& interrupt, Waiting& waiting) override {
@@ -149,7 +150,7 @@ class MisbehavingEngine final : public Engine {
         return say(ModelLoaded{info});
       }
     }
-    constexpr std::string_view kAfterText = " after text", kAfterEnd = " after the end";
+    constexpr std::string_view kAfterText = " after text", kAfterEnd = " after the end", kPasswordOf = "password of ";
     if (question.ends_with(kAfterText) && mayMisbehave(counter_)) {
       say(TextDelta{"so far"});
       question.resize(question.size() - kAfterText.size());
@@ -179,6 +180,10 @@ class MisbehavingEngine final : public Engine {
       finished.restored = interrupt.state() == Interrupt::kCancel;
       finished.answer = "so far";
       say(std::move(finished));
+    } else if (question.starts_with(kPasswordOf)) {
+      Finished finished;
+      finished.answer = passwords_.of(question.substr(kPasswordOf.size()));
+      say(std::move(finished));
     } else {
       scripted_.handle(request, sink, interrupt);
     }
@@ -186,6 +191,7 @@ class MisbehavingEngine final : public Engine {
 
  private:
   const char* const counter_;
+  const app::Passwords& passwords_;
   test::ScriptedEngine scripted_;
 };
 
@@ -205,5 +211,7 @@ int main(int argc, char** argv) {
     }
     misdeeds().at(first)(0);
   }
-  app::serveEngine(app::OpenFile(WorkerProcess::kChannelDescriptor), [&] { return std::make_unique<MisbehavingEngine>(counter); });
+  app::Passwords passwords;
+  app::serveEngine(
+      app::OpenFile(WorkerProcess::kChannelDescriptor), [&] { return std::make_unique<MisbehavingEngine>(counter, passwords); }, passwords);
 }

@@ -1,7 +1,9 @@
 // What documents that are no plain text are read as, in the process and the sandbox in which they always are.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <iterator>
 
@@ -123,7 +125,7 @@ TEST(Papers, AScanSaysThatItHasNoText) {
 }
 
 TEST(Papers, WhatCannotBeReadSaysWhy) {
-  test::expect_error(ErrorCode::kPasswordNeeded, "qpdf --password", [] { opened(sample("encrypted.pdf")); });
+  test::expect_error(ErrorCode::kPasswordNeeded, "is encrypted and needs a password", [] { opened(sample("encrypted.pdf")); });
   test::ScratchFolder folder;
   std::ifstream whole(sample("table.pdf"), std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(whole)), {});
@@ -148,6 +150,37 @@ TEST(Papers, AreDocumentsByTheirContent) {
     request.path = sample("table.pdf");
     reader().openSource(request, {});
   });
+}
+
+TEST(Papers, AnEncryptedOneOpensByItsPasswordAlone) {
+  Passwords passwords;
+  MediaProcessSettings settings;
+  settings.passwords = &passwords;
+  const ProcessMediaReader knowing(settings);
+  MediaRequest text{sample("encrypted.pdf"), MediaKind::kDocument, {}};
+  MediaRequest picture{text.path, MediaKind::kImage, {}};
+  picture.pages = {1, 1};
+  for (const char* wrong : {"Secret", "secret ", "\xD0\xBF"}) {
+    passwords.set({text.path, wrong});
+    test::expect_error(ErrorCode::kPasswordNeeded, "this is not the password of the PDF", [&] { knowing.openSource(text, {}); });
+    test::expect_error(ErrorCode::kPasswordNeeded, "this is not the password of the PDF", [&] { knowing.openSource(picture, {}); });
+  }
+  for (const char* right : {"secret", "owner"}) {
+    passwords.set({text.path, right});
+    EXPECT_EQ(knowing.openSource(text, {})->text(), textOf(sample("table.pdf"))) << right;
+    EXPECT_EQ(knowing.openSource(picture, {})->read(0, 1, {}).at(0).image.rgb, page("table.pdf", 1)->read(0, 1, {}).at(0).image.rgb);
+  }
+  // Its process dies of another file, and the page is drawn in the next one.
+  const auto source = knowing.openSource(picture, {});
+  const pid_t process = knowing.process().pid();
+  siginfo_t ended;
+  ::kill(process, SIGKILL);
+  ::waitid(P_PID, static_cast<id_t>(process), &ended, WEXITED | WNOWAIT);
+  EXPECT_EQ(source->read(0, 1, {}).size(), 1U);
+  passwords.set({text.path, ""});
+  test::expect_error(ErrorCode::kPasswordNeeded, "needs a password", [&] { knowing.openSource(picture, {}); });
+  passwords.set({sample("table.pdf"), "for nothing"});
+  EXPECT_EQ(knowing.openSource({sample("table.pdf"), MediaKind::kDocument, {}}, {})->text(), textOf(sample("table.pdf")));
 }
 
 // The share of a picture's pixels that are dark, within a part of it: from and to, as shares of its sides.

@@ -68,6 +68,31 @@ TEST(PlanCommand, APdfIsPagesForAModelThatSeesUnlessItsTextIsAskedFor) {
   EXPECT_NE(run_cli(scratch, "plan --pages 3-2 " + paper).err.find("must be a page or a range of pages"), std::string::npos);
 }
 
+TEST(PlanCommand, AnEncryptedPdfTakesItsPasswordFromAFile) {
+  const ScratchFolder scratch;
+  const std::string samples = source_folder() + "/tests/app/media/papers/samples/";
+  const auto asked = [&](const std::string& name, const std::string& more = {}) {
+    return "plan --json --document-as text " + more + " --document " + shell_quoted(samples + name) + " 'What is it?'";
+  };
+  write_file(scratch.file("password"), "secret\nand another line\n");
+  write_file(scratch.file("other"), "guess\n");
+  const std::string with = "--password-file " + shell_quoted(scratch.file("password"));
+  EXPECT_EQ(run_json(scratch, asked("encrypted.pdf", with))["tokens"], run_json(scratch, asked("table.pdf"))["tokens"]);
+  EXPECT_EQ(run_cli(scratch, "probe " + with + " " + shell_quoted(samples + "encrypted.pdf")).exit_code, 0);
+  // A session of its own has no terminal that could be asked.
+  const auto refused = [&](const std::string& more) {
+    write_file(scratch.file("alone.sh"), std::string("WINNOW_HOME='") + scratch.file("home") + "' '" + WINNOW_CLI_PROGRAM + "' " +
+                                             asked("encrypted.pdf", more) + " 2>'" + scratch.file("err") + "' </dev/null\n");
+    EXPECT_NE(shell("setsid -w sh " + shell_quoted(scratch.file("alone.sh"))), 0);
+    return file_text(scratch.file("err"));
+  };
+  EXPECT_NE(refused("").find("needs a password: --password-file FILE gives it"), std::string::npos) << refused("");
+  const std::string wrong = refused("--password-file " + shell_quoted(scratch.file("other")));
+  EXPECT_NE(wrong.find("this is not the password of the PDF"), std::string::npos) << wrong;
+  EXPECT_EQ(wrong.find("guess"), std::string::npos) << wrong;
+  EXPECT_NE(run_cli(scratch, asked("table.pdf", "--password-file /nowhere")).err.find("cannot be read"), std::string::npos);
+}
+
 TEST(PlanCommand, SaysWhatIsNeverRead) {
   const ScratchFolder scratch;
   const std::string video =

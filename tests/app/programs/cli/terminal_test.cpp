@@ -55,5 +55,26 @@ TEST(Terminal, StdoutIsCleanOnATerminalAndUnchangedInAPipe) {
   EXPECT_EQ(shown.find("\x1b[2J"), std::string::npos) << shown;
 }
 
+TEST(Terminal, APasswordIsAskedForWithoutAnEcho) {
+  if (!has_pseudo_terminals()) GTEST_SKIP() << "this machine gives no pseudo-terminal: /dev/pts is not mounted";
+  const ScratchFolder scratch;
+  const std::string paper = source_folder() + "/tests/app/media/papers/samples/encrypted.pdf";
+  write_file(scratch.file("probe.sh"), std::string(WINNOW_CLI_PROGRAM) + " probe " + shell_quoted(paper) + "\n");
+  // The second line is typed when the first has been refused: what comes before the question is thrown away.
+  const auto typed = [&](const std::string& line) {
+    return "until grep -c Password " + scratch.file("terminal") + " | grep -q " + line.substr(0, 1) + "; do sleep 0.05; done; printf '" +
+           line.substr(2) + "\\n'; ";
+  };
+  write_file(scratch.file("typing.sh"), typed("1 guess") + typed("2 secretx\\177"));
+  write_file(scratch.file("terminal"), "");
+  const std::string run = "sh " + scratch.file("typing.sh") + " | timeout 60 script -qefc 'sh " + scratch.file("probe.sh") +
+                          "' /dev/null >" + scratch.file("terminal");
+  EXPECT_EQ(shell(run), 0);
+  const std::string shown = file_text(scratch.file("terminal"));
+  EXPECT_NE(shown.find("This is not its password."), std::string::npos) << shown;
+  EXPECT_NE(shown.find("1 page, "), std::string::npos) << shown;
+  EXPECT_TRUE(shown.find("guess") == std::string::npos && shown.find("secret") == std::string::npos) << shown;
+}
+
 }  // namespace
 }  // namespace winnow::testing
