@@ -16,7 +16,7 @@
 #include "app/words/word_places.h"
 #include "ui/chat_view/code_colors.h"
 #include "ui/chat_view/message_geometry.h"
-#include "ui/chat_view/time_links.h"
+#include "ui/chat_view/place_links.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -146,7 +146,7 @@ QTextTable* insertTable(QTextCursor& cursor, const Block& block, DocumentFormula
 
 QUrl linkOf(const QString& address) {
   const QUrl url(address);
-  return timeOf(url) ? url : allowedLink(address);
+  return leadsToPlace(url) ? url : allowedLink(address);
 }
 
 }  // namespace
@@ -173,7 +173,7 @@ BlockDocument::BlockDocument(QStringView source, BlockStyle style, const Surroun
   m_document.setDefaultTextOption(option);
   m_document.setDefaultFont(theme().font(style == BlockStyle::kCode ? TextRole::kCode : TextRole::kBody));
   if (style == BlockStyle::kMarkdown) {
-    buildMarkdown(source, surroundings.timesUpToS);
+    buildMarkdown(source, surroundings.places);
     return;
   }
   QTextCursor cursor(&m_document);
@@ -191,14 +191,12 @@ BlockDocument::BlockDocument(QStringView source, BlockStyle style, const Surroun
   cursor.insertText(text, characters);
 }
 
-void BlockDocument::buildMarkdown(QStringView source, double timesUpToS) {
+void BlockDocument::buildMarkdown(QStringView source, const LinkedPlaces& places) {
   std::vector<Block> blocks = parseMarkdown(source);
-  if (timesUpToS > 0) {
-    for (Block& block : blocks) {
-      linkTimes(block.runs, timesUpToS);
-      for (std::vector<TableCell>& row : block.rows) {
-        for (TableCell& cell : row) linkTimes(cell.runs, timesUpToS);
-      }
+  for (Block& block : blocks) {
+    linkPlaces(block.runs, places);
+    for (std::vector<TableCell>& row : block.rows) {
+      for (TableCell& cell : row) linkPlaces(cell.runs, places);
     }
   }
   QTextCursor cursor(&m_document);

@@ -13,6 +13,7 @@
 #include "ui/chat_view/document_formulas.h"
 #include "ui/chat_view/mark_places.h"
 #include "ui/chat_view/markdown_parser.h"
+#include "ui/chat_view/place_links.h"
 #include "ui/chat_view/table_columns.h"
 
 class QPainter;
@@ -27,10 +28,10 @@ QString listingTitle(const QString& language);
 class BlockDocument {
  public:
   // `source`: Markdown, plain text (a user's message), the text of a code listing, or what a model thought. surroundings: of a listing its
-  // language, of Markdown the seconds up to which times are links to a video's frames.
+  // language, of Markdown the places that are links.
   struct Surroundings {
     QString language;
-    double timesUpToS = 0;
+    LinkedPlaces places;
   };
   BlockDocument(QStringView source, BlockStyle style, const Surroundings& surroundings);
   BlockDocument(QStringView source, BlockStyle style) : BlockDocument(source, style, Surroundings()) {}
@@ -92,7 +93,7 @@ class BlockDocument {
     QVariant loadResource(int type, const QUrl& name) override;
   };
 
-  void buildMarkdown(QStringView source, double timesUpToS);
+  void buildMarkdown(QStringView source, const LinkedPlaces& places);
   QTextBlockFormat listingFormat(const Block& block, QTextBlockFormat format);
   QRectF listingFrame(const QTextBlock& block) const;
   void paintListings(QPainter& painter);

@@ -11,6 +11,7 @@
 
 #include "engine/base/error.h"
 #include "engine/media/frame_source.h"
+#include "ui/chat_view/place_links.h"
 
 namespace winnow::ui {
 
@@ -85,8 +86,8 @@ struct MessageContent {
   int cutAtTokens = 0;        // because it was as long as it was allowed to be; 0: not so
   // Says that the answer saw only what an earlier question left of the attachments. Empty: not so.
   QString chosenEarlier;
-  QString fromPart;       // says that the answer saw a part of its video's frames; empty: not so
-  double timesUpToS = 0;  // times in the text up to here lead to frames of the thread's video; 0: none do
+  QString fromPart;     // says that the answer saw a part of its video's frames; empty: not so
+  LinkedPlaces places;  // in the text, that lead to frames of the thread's video, or to pages of its paper
   std::optional<Error> error;
   bool hasKeptMap = false;  // of an answer: what its layers kept of the prompt can be shown
   int branch = 0;           // index among its siblings

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QFile>
 #include <QFileInfo>
+#include <QSet>
 #include <algorithm>
 
 #include "app/chats/chat/server_answer.h"
@@ -170,10 +171,31 @@ Attached attachedTo(const app::StoredMessage& answer, const app::LoadedConversat
   return attached;
 }
 
-double durationOf(const QList<app::StoredMessage>& messages, app::MessageId answer) {
-  const std::optional<VideoInThread> video = onlyVideo(messages, answer);
-  if (!video) return 0;
-  return std::ranges::find(messages, video->message, &app::StoredMessage::id)->attachments[video->attachment].durationS;
+LinkedPlaces placesIn(const QList<app::StoredMessage>& messages, app::MessageId answer) {
+  LinkedPlaces places;
+  if (const std::optional<MediumInThread> video = onlyVideo(messages, answer))
+    places.timesUpToS = std::ranges::find(messages, video->message, &app::StoredMessage::id)->attachments[video->attachment].durationS;
+  if (const std::optional<PaperInThread> paper = onlyPaper(messages, answer)) places.pages = paper->pages;
+  return places;
+}
+
+// Calls visit(message, number, attachment) for what is attached in the answer's thread, the latest message first.
+template <typename Visit>
+void visitThread(const QList<app::StoredMessage>& messages, app::MessageId answer, const Visit& visit) {
+  app::MessageId wanted = answer;
+  for (auto message = messages.rbegin(); message != messages.rend() && wanted != 0; ++message) {
+    if (message->id != wanted) continue;
+    wanted = message->parent;
+    for (int i = 0; i < message->attachments.size(); ++i) visit(message->id, i, message->attachments[i]);
+  }
+}
+
+// The pages that were read of it; PageRange(): it has none.
+PageRange pagesRead(const app::Attachment& attachment) {
+  if (attachment.kind != MediaKind::kDocument) return attachment.pages;
+  const int first = std::max(1, attachment.pages.first);
+  const int count = static_cast<int>(attachment.sampled.pageLines.size());
+  return count == 0 ? PageRange() : PageRange{first, first + count - 1};
 }
 
 // The method chose by an earlier question, and this one has not read the attachments again.
@@ -202,20 +224,25 @@ std::vector<ComparisonSummary> comparisonsOf(app::MessageId question, const Mess
 
 }  // namespace
 
-std::optional<VideoInThread> onlyVideo(const QList<app::StoredMessage>& messages, app::MessageId answer) {
-  std::optional<VideoInThread> only;
-  app::MessageId wanted = answer;
-  for (auto message = messages.rbegin(); message != messages.rend() && wanted != 0; ++message) {
-    if (message->id != wanted) continue;
-    wanted = message->parent;
-    for (int i = 0; i < message->attachments.size(); ++i) {
-      const app::Attachment& attachment = message->attachments[i];
-      if (attachment.kind != MediaKind::kVideo || app::wasWatched(attachment)) continue;
-      if (only) return std::nullopt;
-      only = {message->id, i};
-    }
-  }
-  return only;
+std::optional<MediumInThread> onlyVideo(const QList<app::StoredMessage>& messages, app::MessageId answer) {
+  std::vector<MediumInThread> videos;
+  visitThread(messages, answer, [&](app::MessageId message, int number, const app::Attachment& attachment) {
+    if (attachment.kind == MediaKind::kVideo && !app::wasWatched(attachment)) videos.push_back({message, number});
+  });
+  return videos.size() == 1 ? std::optional(videos.front()) : std::nullopt;
+}
+
+std::optional<PaperInThread> onlyPaper(const QList<app::StoredMessage>& messages, app::MessageId answer) {
+  std::optional<PaperInThread> only;
+  QSet<QByteArray> papers;
+  visitThread(messages, answer, [&](app::MessageId message, int number, const app::Attachment& attachment) {
+    const PageRange pages = pagesRead(attachment);
+    if (pages.first == 0) return;
+    papers.insert(attachment.path);
+    if (!only) only = {{message, number}, pages};
+    only->pages = {std::min(only->pages.first, pages.first), std::max(only->pages.last, pages.last)};
+  });
+  return papers.size() == 1 ? only : std::nullopt;
 }
 
 MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, const MessageSurroundings& around) const {
@@ -259,7 +286,7 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
     if (part != question->attachments.end())
       content.fromPart = tr("Written from %1 of %2 frames of the video.").arg(framesRead(*part)).arg(framesPlanned(*part));
   }
-  if (message.role == Role::kAssistant) content.timesUpToS = durationOf(around.chat.messages, message.id);
+  if (message.role == Role::kAssistant) content.places = placesIn(around.chat.messages, message.id);
   content.followsTurns = message.role == Role::kAssistant && question != around.chat.messages.end() && question->parent != 0;
   const bool alone =
       message.hasCause && message.run.guard == Guard::kAlone && around.chat.conversation.options.laterQuestions != Guard::kAlone;

@@ -32,12 +32,18 @@ struct MessageSurroundings {
   QString notChecked{};                // why the message was not checked by itself; empty: it may be
 };
 
-// The video that an answer's times are of: the only one in its thread.
-struct VideoInThread {
+struct MediumInThread {
   app::MessageId message = 0;
   int attachment = 0;
 };
-std::optional<VideoInThread> onlyVideo(const QList<app::StoredMessage>& messages, app::MessageId answer);
+// The video that an answer's times are of: the only one in its thread.
+std::optional<MediumInThread> onlyVideo(const QList<app::StoredMessage>& messages, app::MessageId answer);
+// The paper that an answer's pages are of: the only document with pages in its thread, as text or as pictures of them.
+struct PaperInThread {
+  MediumInThread medium;
+  PageRange pages;  // that were read
+};
+std::optional<PaperInThread> onlyPaper(const QList<app::StoredMessage>& messages, app::MessageId answer);
 
 class MessagePresenter {
  public:

@@ -266,7 +266,7 @@ std::unique_ptr<BlockDocument> MessageRows::makeDocument(const Row& row) const {
   if (row.kind == RowKind::kThoughtText) return std::make_unique<BlockDocument>(m_thought.source(blockOf(row)), BlockStyle::kThought);
   const SourceBlock& block = m_splitter.blocks()[row.block];
   const QStringView source = isCode(row) ? QStringView(m_splitter.text()).mid(block.codeStart, block.codeLength) : m_splitter.source(block);
-  auto document = std::make_unique<BlockDocument>(source, styleOf(row), BlockDocument::Surroundings{block.language, m_content.timesUpToS});
+  auto document = std::make_unique<BlockDocument>(source, styleOf(row), BlockDocument::Surroundings{block.language, m_content.places});
   if (const std::vector<TextMark> marks = marksWithin(row); !marks.empty()) document->setMarks(source, marks);
   return document;
 }

@@ -22,7 +22,7 @@
 #include "app/words/error_text.h"
 #include "ui/chat_view/answer_figures.h"
 #include "ui/chat_view/message_note.h"
-#include "ui/chat_view/time_links.h"
+#include "ui/chat_view/place_links.h"
 #include "ui/chat_view/transcript_accessible.h"
 #include "ui/chat_view/transcript_menu.h"
 #include "ui/chat_view/transcript_painter.h"
@@ -427,7 +427,7 @@ void TranscriptView::contextMenuEvent(QContextMenuEvent* event) {
   }
   const std::optional<Openable> openable = keyboard ? m_openables.present() : std::nullopt;
   QUrl link = !keyboard ? target.link : openable ? openable->link : QUrl();
-  if (timeOf(link)) link.clear();  // no address that anyone else could open
+  if (leadsToPlace(link)) link.clear();  // no address that anyone else could open
   const std::unique_ptr<QMenu> menu(newTranscriptMenu(message >= 0 ? &messageAt(message) : nullptr, link, choices, this));
   menu->exec(keyboard ? viewport()->mapToGlobal(viewport()->rect().center()) : event->globalPos());
 }

@@ -6,7 +6,7 @@
 #include <QToolTip>
 #include <algorithm>
 
-#include "ui/chat_view/time_links.h"
+#include "ui/chat_view/place_links.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/theme/theme.h"
 

@@ -68,6 +68,7 @@ class AttachmentCard : public QFrame {
   QToolButton* pinButton() const { return m_pin; }  // images and documents
   QPushButton* offerButton() const { return m_offer; }
   QString detail() const;
+  qint64 pages() const { return m_summary.pages; }         // of a PDF
   EncodingChoice* encoding() const { return m_encoding; }  // shown where an encoding was guessed or chosen
   QString noticed() const;                                 // what is wrong with the file, a line each; empty: nothing
   void judge(const DocumentRoom& room);

@@ -21,10 +21,12 @@
 #include "ui/composer/document_viewer.h"
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
+#include "ui/composer/page_viewer.h"
 #include "ui/composer/paste_offer.h"
 #include "ui/composer/prompt_edit.h"
 #include "ui/theme/file_dialog.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/rooms.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -379,13 +381,17 @@ void Composer::openMedium(const QByteArray& path, MediaKind kind, const std::vec
     if (attached != nullptr) viewer->setPins(attached->pins());
     viewer->open();
   };
-  if (kind == MediaKind::kDocument && !times.empty()) {  // pages of a PDF
-    return (new FrameViewer(m_preview, path, kind, times, index, this))->open();
-  }
   if (kind == MediaKind::kDocument) {
     app::Attachment document;
     document.path = path;
     if (attached != nullptr) document.encoding = attached->attachment().encoding;
+    if (attached != nullptr && attached->pages() > 0 && (index == 0 || !times.empty())) {
+      auto* viewer =
+          new PageViewer(m_preview, document, times.empty() ? 0 : static_cast<int>(times[static_cast<std::size_t>(index)]), this);
+      if (times.empty()) viewer->setPins(attached->pins());
+      connect(viewer, &PageViewer::quoted, m_prompt, &PromptEdit::quote);
+      return enterRoom(viewer, RoomWidth::kWhole);
+    }
     return open(new DocumentViewer(m_preview, document, index, this));
   }
   auto* viewer = new FrameViewer(m_preview, path, kind, times, index, this);

@@ -73,8 +73,6 @@ FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKin
     showPin();
     if (m_kind == MediaKind::kVideo) {
       m_caption->setText(tr("%1 · frame %2 of %3").arg(app::formatClock(actualS)).arg(m_index + 1).arg(m_times.size()));
-    } else if (m_kind == MediaKind::kDocument) {
-      m_caption->setText(tr("Page %1 · %2 of %3").arg(m_times[static_cast<std::size_t>(m_index)]).arg(m_index + 1).arg(m_times.size()));
     } else {
       const QString size = tr("%1 × %2 pixels").arg(image.width()).arg(image.height());
       m_caption->setText(m_pictures.empty() ? size : tr("%1 · image %2 of %3").arg(size).arg(m_index + 1).arg(m_pictures.size()));

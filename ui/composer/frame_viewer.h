@@ -25,7 +25,7 @@ class PinButton;
 class FrameViewer : public QDialog {
   Q_OBJECT
  public:
-  // `times`: of the frames that the arrows step through; empty for an image; of a PDF, which is a document, the numbers of its pages.
+  // `times`: of the frames that the arrows step through; empty for an image.
   FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKind kind, std::vector<double> times, int index, QWidget* parent);
 
   // pins: of this file; what is pinned here is one of the viewer's frames, whatever frames others pin. consequence: what pinning here

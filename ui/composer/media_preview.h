@@ -10,6 +10,7 @@
 #include <QSize>
 #include <QString>
 #include <QStringList>
+#include <cstdint>
 #include <vector>
 
 #include "engine/base/error.h"
@@ -76,7 +77,8 @@ class MediaPreview : public QObject {
   void probed(winnow::ui::PreviewToken token, const winnow::ui::MediaSummary& summary);
   void thumbnailReady(winnow::ui::PreviewToken token, int index, double actualS, const QImage& image);
   void finished(winnow::ui::PreviewToken token);
-  void textRead(winnow::ui::PreviewToken token, const QString& text);
+  // pageLines: of a PDF, the line at which each page begins.
+  void textRead(winnow::ui::PreviewToken token, const QString& text, const std::vector<std::int32_t>& pageLines);
   void lookedInto(winnow::ui::PreviewToken token, const winnow::ui::FolderContents& contents);
   void stored(winnow::ui::PreviewToken token, const QByteArray& path);
   void failed(winnow::ui::PreviewToken token, const winnow::Error& error);

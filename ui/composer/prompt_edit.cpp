@@ -46,6 +46,15 @@ PromptEdit::PromptEdit(QWidget* parent) : QPlainTextEdit(parent) {
   });
 }
 
+void PromptEdit::quote(const QString& words, int page) {
+  QTextCursor cursor = textCursor();
+  cursor.setPosition(cursor.selectionEnd());
+  const bool apart = cursor.position() > 0 && !document()->characterAt(cursor.position() - 1).isSpace();
+  cursor.insertText((apart ? QStringLiteral(" ") : QString()) + tr("“%1” (page %2) ").arg(words).arg(page));
+  setTextCursor(cursor);
+  setFocus();
+}
+
 void PromptEdit::setMaximumLines(int lines) {
   m_maximumLines = std::max(1, lines);
   updateGeometry();

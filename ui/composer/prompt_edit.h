@@ -19,6 +19,7 @@ class PromptEdit : public QPlainTextEdit {
  public:
   explicit PromptEdit(QWidget* parent = nullptr);
   void pasteText(const QString& text);
+  void quote(const QString& words, int page);  // of an attached paper
   void setEnterKey(EnterKey key) { m_enterKey = key; }
   void setMaximumLines(int lines);
   // The hint of the empty box; `brief` where it has no room for that in one line.

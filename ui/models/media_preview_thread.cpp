@@ -167,10 +167,12 @@ PreviewToken MediaPreviewThread::enqueue(Job job) {
   return token;
 }
 
-SampledFrame MediaPreviewThread::pageOf(const std::string& pdf, int page, const InterruptToken& interrupt) const {
+// The page is drawn as large as it is shown: letters that are drawn small are sharper than scaled ones, and sooner there.
+SampledFrame MediaPreviewThread::pageOf(const std::string& pdf, int page, const QSize& bound, const InterruptToken& interrupt) const {
   interrupt.throw_if_requested();
   MediaRequest request{pdf, MediaKind::kImage, {}};
   request.pages = {page, page};
+  request.most_pixels = std::max<std::int64_t>(1, std::int64_t{bound.width()} * bound.height());
   return m_reader->open(request, interrupt)->read(0, 1, interrupt).at(0);
 }
 
@@ -200,7 +202,8 @@ PreviewToken MediaPreviewThread::probe(const QByteArray& path, const QByteArray&
     request.encoding = encoding.toStdString();
     const auto source = m_reader->openSource(request, interrupt);
     if (source->frame_count() > 0) summary.poster = toImage(app::makeThumbnail(source->read(0, 1, interrupt).front().image, kPosterSidePx));
-    if (info.pages > 0) summary.poster = toImage(app::makeThumbnail(pageOf(name, 1, interrupt).image, kPosterSidePx));
+    if (info.pages > 0)
+      summary.poster = toImage(app::makeThumbnail(pageOf(name, 1, {kPosterSidePx, kPosterSidePx}, interrupt).image, kPosterSidePx));
     if (!summary.poster.isNull()) summary.posterPng = toPng(summary.poster);
     summary.notices = source->notices();
     std::erase_if(summary.notices, isOfThePlan);  // the poster's, which nobody asked for
@@ -224,7 +227,7 @@ PreviewToken MediaPreviewThread::thumbnails(const QByteArray& path, MediaKind ki
       for (const SampledFrame& frame : source->read(0, 1, interrupt)) deliver(0, frame);
     } else if (kind == MediaKind::kDocument) {
       for (std::size_t i = 0; i < seconds.size(); ++i)
-        deliver(static_cast<int>(i), pageOf(path.toStdString(), static_cast<int>(seconds[i]), interrupt));
+        deliver(static_cast<int>(i), pageOf(path.toStdString(), static_cast<int>(seconds[i]), bound, interrupt));
     } else {
       for (std::size_t i = 0; i < seconds.size(); ++i) {
         interrupt.throw_if_requested();
@@ -240,8 +243,10 @@ PreviewToken MediaPreviewThread::readText(const QByteArray& path, const QByteArr
   return enqueue([this, path, encoding](PreviewToken token, const InterruptToken& interrupt, const auto& answer) {
     MediaRequest request{path.toStdString(), MediaKind::kDocument, {}};
     request.encoding = encoding.toStdString();
-    const QString text = QString::fromStdString(m_reader->open(request, interrupt)->text());
-    answer([this, token, text] { Q_EMIT textRead(token, text); });
+    const auto source = m_reader->open(request, interrupt);
+    answer([this, token, text = QString::fromStdString(source->text()), pages = source->page_lines()] {
+      Q_EMIT textRead(token, text, pages);
+    });
   });
 }
 

@@ -48,7 +48,7 @@ class MediaPreviewThread : public MediaPreview {
   // Finds the subtitles that are offered for a video.
   void findSubtitles(const std::string& video, const app::MediaInfo& info, const std::string& encoding, MediaSummary& summary,
                      const InterruptToken& interrupt) const;
-  SampledFrame pageOf(const std::string& pdf, int page, const InterruptToken& interrupt) const;
+  SampledFrame pageOf(const std::string& pdf, int page, const QSize& bound, const InterruptToken& interrupt) const;
   bool live(PreviewToken token) const { return m_running.contains(token); }
 
   void findSound(const std::string& video, MediaSummary& summary, const InterruptToken& interrupt) const;

@@ -198,7 +198,7 @@ TEST_F(AttachedFilesTest, ATimeInAnAnswerLeadsToItsFrame) {
   composer()->addFile("/clips/a.mp4");
   ASSERT_TRUE(opened(1));
   ask(QStringLiteral("When does the star come?"));
-  EXPECT_EQ(last().timesUpToS, 128.0);
+  EXPECT_EQ(last().places.timesUpToS, 128.0);
   Q_EMIT transcript()->linkActivated(last().id, QUrl(QStringLiteral("winnow-time:64")));
   auto* viewer = m_window->findChild<ui::FrameViewer*>();
   ASSERT_NE(viewer, nullptr);
@@ -209,7 +209,7 @@ TEST_F(AttachedFilesTest, ATimeInAnAnswerLeadsToItsFrame) {
   composer()->addFile("/clips/b.mp4");
   ASSERT_TRUE(opened(1));
   ask(QStringLiteral("And in this one?"));
-  EXPECT_EQ(last().timesUpToS, 0.0) << "of which of the two?";
+  EXPECT_EQ(last().places.timesUpToS, 0.0) << "of which of the two?";
 }
 
 TEST_F(AttachedFilesTest, TheViewerStepsThroughThePicturesAndPinsTheOneShown) {

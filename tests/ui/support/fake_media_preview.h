@@ -23,6 +23,7 @@ class FakeMediaPreview : public ui::MediaPreview {
   int storedPictures = 0;
   QStringList storedTexts;
   int thumbnailsAsked = 0;
+  int widestAsked = 0;                                  // in pixels
   QHash<QByteArray, std::vector<MediaNotice>> notices;  // by path
   QHash<QByteArray, QByteArray> hashes;                 // of files that are not "as attached" any more
   QHash<QByteArray, ui::FolderContents> folders;        // any other is a model
@@ -110,6 +111,7 @@ class FakeMediaPreview : public ui::MediaPreview {
   ui::PreviewToken thumbnails(const QByteArray&, MediaKind, const std::vector<double>& seconds, const QSize& bound) override {
     const ui::PreviewToken token = begin();
     thumbnailsAsked += static_cast<int>(seconds.size());
+    widestAsked = std::max(widestAsked, bound.width());
     later(token, [this, token, seconds, bound] {
       for (std::size_t i = 0; i < seconds.size(); ++i) {
         const QSize size = QSize(16, 9).scaled(bound, Qt::KeepAspectRatio);
@@ -134,9 +136,17 @@ class FakeMediaPreview : public ui::MediaPreview {
     return token;
   }
 
-  ui::PreviewToken readText(const QByteArray&, const QByteArray&) override {
+  ui::PreviewToken readText(const QByteArray& path, const QByteArray&) override {
     const ui::PreviewToken token = begin();
-    later(token, [this, token] { Q_EMIT textRead(token, QStringLiteral("one red star\ntwo blue crosses\nthree green rings\n")); });
+    QString text = QStringLiteral("one red star\ntwo blue crosses\nthree green rings\n");
+    std::vector<std::int32_t> pages;
+    if (path.endsWith(".pdf")) text.clear();
+    for (int page = 1; path.endsWith(".pdf") && page <= 12; ++page) {
+      pages.push_back(path.contains("scan") ? 0 : 4 * (page - 1));
+      if (!path.contains("scan"))
+        text += QStringLiteral("[page %1]\nThe stone of page %1 is\na basalt of shore %1.\nNothing else.\n").arg(page);
+    }
+    later(token, [this, token, text, pages] { Q_EMIT textRead(token, text, pages); });
     return token;
   }
 

@@ -16,16 +16,18 @@
 #include "app/words/attached_words.h"
 #include "app/words/display_text.h"
 #include "app/words/error_text.h"
-#include "ui/chat_view/time_links.h"
+#include "ui/chat_view/place_links.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/composer/document_viewer.h"
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/frame_viewer.h"
+#include "ui/composer/page_viewer.h"
 #include "ui/composer/password_dialog.h"
 #include "ui/shell/ground/window_services.h"
 #include "ui/shell/turns/chat_session.h"
 #include "ui/shell/turns/comparison_controller.h"
 #include "ui/theme/file_dialog.h"
+#include "ui/theme/rooms.h"
 
 namespace winnow::ui {
 namespace {
@@ -99,10 +101,16 @@ TranscriptController::TranscriptController(const WindowServices& services, ChatS
   connect(&m_view, &TranscriptView::findFileRequested, this, &TranscriptController::findFile);
   connect(&m_view, &TranscriptView::attachmentActivated, this, [this](qint64 message, int index) { openAttachment(message, index); });
   connect(&m_view, &TranscriptView::linkActivated, this, [this](qint64 message, const QUrl& url) {
-    const std::optional<double> seconds = timeOf(url);
-    if (!seconds) return askToOpenLink(m_view.window(), url);
-    const std::optional<VideoInThread> video = onlyVideo(m_session.chat.loaded().messages, message);
-    if (video) openAttachment(video->message, video->attachment, *seconds);
+    const QList<app::StoredMessage>& messages = m_session.chat.loaded().messages;
+    if (const std::optional<int> page = pageOf(url)) {
+      if (const std::optional<PaperInThread> paper = onlyPaper(messages, message))
+        openPaper(paper->medium.message, paper->medium.attachment, *page);
+    } else if (const std::optional<double> seconds = timeOf(url)) {
+      if (const std::optional<MediumInThread> video = onlyVideo(messages, message))
+        openAttachment(video->message, video->attachment, *seconds);
+    } else {
+      askToOpenLink(m_view.window(), url);
+    }
   });
   if (services.store.isOpen()) showChat();
 }
@@ -144,23 +152,11 @@ void TranscriptController::openAttachment(qint64 message, int index, double atS)
     Q_EMIT refused(tr("The watched source cannot be viewed again: its frames were not saved."));
     return;
   }
-  const QString consequence = tr("After a change, your next question reads the whole chat again.");
-  const auto setPins = [this, consequence, message](auto* viewer, FramePins* pins, int of) {
-    pins->setRanges(m_session.chat.message(message)->attachments[of].pins);
-    connect(pins, &FramePins::changed, this, [this, pins, message, of] { m_session.chat.setPins(message, of, pins->ranges()); });
-    viewer->setPins(pins, consequence);
-  };
-  if (attachment.kind == MediaKind::kImage && attachment.pages.first > 0) {
-    std::vector<double> pages;
-    for (const app::Attachment& each : stored->attachments) {
-      if (each.path == attachment.path && each.pages.first > 0) pages.push_back(each.pages.first);
-    }
-    const int at = static_cast<int>(std::ranges::find(pages, attachment.pages.first) - pages.begin());
-    return (new FrameViewer(m_preview, attachment.path, MediaKind::kDocument, pages, at, m_view.window()))->open();
-  }
+  const bool seen = attachment.kind == MediaKind::kImage && attachment.pages.first > 0;
+  if (seen || !attachment.sampled.pageLines.empty()) return openPaper(message, index, seen ? attachment.pages.first : 0);
   if (attachment.kind == MediaKind::kDocument) {
     auto* viewer = new DocumentViewer(m_preview, attachment, 0, m_view.window());
-    setPins(viewer, new FramePins(viewer), index);
+    setPins(viewer, new FramePins(viewer), message, index);
     return viewer->open();
   }
   std::vector<double> times = attachment.sampled.actualS;
@@ -171,23 +167,38 @@ void TranscriptController::openAttachment(qint64 message, int index, double atS)
   viewer->compareWith(attachment);
   auto* pins = new FramePins(viewer);
   if (attachment.kind == MediaKind::kVideo) pins->setFrames(std::move(times), attachment.durationS);
-  setPins(viewer, pins, index);
+  setPins(viewer, pins, message, index);
   if (attachment.kind == MediaKind::kImage) {  // the arrows step through those of the question
     std::vector<QByteArray> images;
     for (const app::Attachment& each : stored->attachments) {
       if (each.kind == MediaKind::kImage && !app::wasWatched(each)) images.push_back(each.path);
     }
     viewer->setPictures(images);
-    connect(viewer, &FrameViewer::pictureShown, this, [this, viewer, message, setPins](const QByteArray& path) {
+    connect(viewer, &FrameViewer::pictureShown, this, [this, viewer, message](const QByteArray& path) {
       const app::StoredMessage* shown = m_session.chat.message(message);
       const auto same = [&path](const app::Attachment& each) { return each.path == path; };
       const auto at = shown == nullptr ? -1 : std::ranges::find_if(shown->attachments, same) - shown->attachments.begin();
       if (at < 0 || at >= shown->attachments.size()) return;
       viewer->compareWith(shown->attachments[at]);
-      setPins(viewer, new FramePins(viewer), static_cast<int>(at));
+      setPins(viewer, new FramePins(viewer), message, static_cast<int>(at));
     });
   }
   viewer->open();
+}
+
+void TranscriptController::openPaper(qint64 message, int index, int page) {
+  const app::Attachment& paper = m_session.chat.message(message)->attachments[index];
+  auto* viewer = new PageViewer(m_preview, paper, page, m_view.window());
+  if (paper.kind == MediaKind::kDocument) setPins(viewer, new FramePins(viewer), message, index);
+  connect(viewer, &PageViewer::quoted, this, &TranscriptController::quoted);
+  enterRoom(viewer, RoomWidth::kWhole);
+}
+
+template <typename Viewer>
+void TranscriptController::setPins(Viewer* viewer, FramePins* pins, qint64 message, int index) {
+  pins->setRanges(m_session.chat.message(message)->attachments[index].pins);
+  connect(pins, &FramePins::changed, this, [this, pins, message, index] { m_session.chat.setPins(message, index, pins->ranges()); });
+  viewer->setPins(pins, tr("After a change, your next question reads the whole chat again."));
 }
 
 // Wherever it is attached in this chat.

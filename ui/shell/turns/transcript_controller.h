@@ -20,6 +20,7 @@ class ChatStore;
 namespace winnow::ui {
 
 class ComparisonController;
+class FramePins;
 class TranscriptView;
 struct ChatSession;
 struct WindowServices;
@@ -37,13 +38,18 @@ class TranscriptController : public QObject {
   void find(const Error& error, std::function<void()> then);
 
  Q_SIGNALS:
-  void refused(const QString& reason);  // a sentence
+  void refused(const QString& reason);          // a sentence
+  void quoted(const QString& words, int page);  // of a paper, into the question
 
  private:
   void showChat();
   void findFile(qint64 answer);
   void moveMedia(const QByteArray& from, const QByteArray& to);
   void openAttachment(qint64 message, int index, double atS = 0);
+  void openPaper(qint64 message, int index, int page = 0);
+  // The viewer shows what is pinned of the attachment, and changes it.
+  template <typename Viewer>
+  void setPins(Viewer* viewer, FramePins* pins, qint64 message, int index);
   MessageContent contentOf(const app::StoredMessage& message) const;
 
   app::ChatStore& m_store;

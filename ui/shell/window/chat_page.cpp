@@ -190,6 +190,7 @@ void ChatPage::connectViews() {
   connect(m_comparisonView, &ComparisonView::backRequested, this, &ChatPage::showChat);
   connect(m_transcript, &TranscriptView::stopRequested, this, &ChatPage::stopOrLeave);
   connect(m_transcriptController, &TranscriptController::refused, m_composer, &Composer::showNotice);
+  connect(m_transcriptController, &TranscriptController::quoted, m_composer->prompt(), &PromptEdit::quote);
   connect(m_composer, &Composer::stopRequested, this, &ChatPage::stopOrLeave);
   connect(m_welcome, &WelcomePage::chooseModelRequested, this, &ChatPage::chooseModelRequested);
   connect(m_welcome, &WelcomePage::sampleChosen, m_composer, [this](const QString& file, const QString& question) {
