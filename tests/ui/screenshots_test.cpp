@@ -13,16 +13,20 @@
 #include "tests/ui/support/screenshot.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/attachment_tray.h"
+#include "ui/composer/folder_chooser.h"
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/frame_strip.h"
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
+#include "ui/composer/page_viewer.h"
+#include "ui/composer/password_dialog.h"
 #include "ui/composer/plan_line.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/inspector/timeline_page.h"
 #include "ui/recipes/method_picker.h"
 #include "ui/recipes/recipe_editor.h"
 #include "ui/shell/turns/watch_controller.h"
+#include "ui/theme/find_bar.h"
 #include "ui/theme/popup_card.h"
 #include "ui/watch/watch_dialog.h"
 
@@ -266,6 +270,40 @@ TEST_F(Screenshots, ErrorCard) {
   };
   ask(QStringLiteral("What color is the star?"));
   shoot(QStringLiteral("error"));
+}
+
+TEST_F(Screenshots, Papers) {
+  for (const bool dark : {false, true}) {
+    ui::theme().setMode(dark ? ui::ThemeMode::kDark : ui::ThemeMode::kLight);
+    const QString suffix = dark ? QStringLiteral("-dark") : QStringLiteral("-light");
+    composer()->tray()->clear();
+    composer()->addFile("/papers/a.pdf");
+    ASSERT_TRUE(waitUntil([this] { return composer()->tray()->count() == 1 && !composer()->tray()->opening(); }));
+    QTest::keyClick(composer()->tray()->card(0), Qt::Key_Space);
+    auto* viewer = m_window->findChild<ui::PageViewer*>();
+    ASSERT_TRUE(viewer != nullptr && waitUntil([&] { return viewer->hasPicture(); }));
+    QTest::keyClick(viewer, Qt::Key_F, Qt::ControlModifier);
+    QTest::keyClicks(viewer->findBar()->box(), QStringLiteral("basalt"));
+    QTest::qWait(200);
+    shoot(QStringLiteral("page-viewer") + suffix);
+    viewer->reject();
+    std::vector<app::FolderFile> files;
+    for (int i = 1; i <= 70; ++i)
+      files.push_back({"/papers/paper " + QByteArray::number(i) + ".pdf", MediaKind::kDocument,
+                       QDateTime(QDate(2026, 3, 1), QTime(9, i % 60)), 9'000 * i});
+    ui::FolderChooser chooser(QStringLiteral("papers"), files, 64, nullptr);
+    chooser.resize(640, 480);
+    chooser.show();
+    QTest::qWait(50);
+    shoot(QStringLiteral("folder-chooser") + suffix, &chooser);
+    ui::PasswordDialog password(*m_preview, "/papers/encrypted.pdf", m_window.get());
+    password.setAttribute(Qt::WA_DeleteOnClose, false);
+    password.show();
+    password.box()->setText(QStringLiteral("guess"));
+    password.openButton()->click();
+    ASSERT_TRUE(waitUntil([&] { return password.told().startsWith(QStringLiteral("This is not")); }));
+    shoot(QStringLiteral("password") + suffix, &password);
+  }
 }
 
 TEST_F(Screenshots, Rewording) {

@@ -19,6 +19,7 @@
 #include "app/words/media_names.h"
 #include "ui/composer/chat_settings_button.h"
 #include "ui/composer/document_viewer.h"
+#include "ui/composer/folder_chooser.h"
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
 #include "ui/composer/page_viewer.h"
@@ -112,7 +113,7 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   connect(m_tray, &AttachmentTray::judged, this, &Composer::updateSend);
   connect(m_tray, &AttachmentTray::emptied, m_prompt, [this] { m_prompt->setFocus(); });
   connect(m_tray, &AttachmentTray::frameActivated, this, &Composer::openMedium);
-  connect(m_attach, &QToolButton::clicked, this, &Composer::browse);
+  connect(m_attach, &QToolButton::clicked, this, [this] { browse(); });
   connect(m_method, &MethodControl::recipeChanged, this, &Composer::recipeChanged);
   connect(m_compare, &QToolButton::clicked, this, [this] {
     m_compare->setChecked(compares());  // setComparing() says what is true
@@ -246,6 +247,10 @@ QString Composer::obstacle() const {
   if (m_tray->opening()) return tr("A file is still being opened.");
   if (m_tray->refusedCount() > 0) return refusal();
   if (m_tray->tooLong()) return tooLong();
+  if (const qsizetype count = m_tray->attachments().size(); count > app::kMaxAttachments)
+    return tr("%1 files and pages are attached, and %2 fit into one question. Use the text of a PDF, or remove some.")
+        .arg(count)
+        .arg(app::kMaxAttachments);
   if (m_prompt->toPlainText().toUtf8().size() > app::kMaxMessageBytes) return tr("This text is too long for one question.");
   return {};
 }
@@ -340,21 +345,32 @@ void Composer::addFolder(const QByteArray& folder, const FolderContents& content
     return;
   }
   const QString name = app::displayText(QFileInfo(QDir::cleanPath(path)).fileName());
-  if (contents.media.empty()) {
-    showNotice(tr("“%1” contains no images or videos and is not a model.").arg(name));
+  if (contents.files.empty()) {
+    showNotice(tr("“%1” contains no images, videos or documents and is not a model.").arg(name));
     return;
   }
-  const auto room = static_cast<std::size_t>(std::max(0, app::kMaxAttachments - m_tray->count()));
-  for (std::size_t i = 0; i < std::min(room, contents.media.size()); ++i) addFile(contents.media[i]);
-  if (contents.media.size() > room) {
-    showNotice(tr("“%1” contains %2 images and videos. You can attach up to %3 to one question.")
-                   .arg(name)
-                   .arg(static_cast<int>(contents.media.size()))
-                   .arg(app::kMaxAttachments));
+  const int room = std::max(0, app::kMaxAttachments - m_tray->count());
+  const bool papers = std::ranges::any_of(contents.files, [](const app::FolderFile& file) { return file.kind == MediaKind::kDocument; });
+  if (!papers && std::ssize(contents.files) <= room) {
+    for (const app::FolderFile& file : contents.files) addFile(file.path);
+    return;
   }
+  auto* chooser = new FolderChooser(name, contents.files, room, this);
+  connect(chooser, &FolderChooser::chosen, this, [this](const QList<QByteArray>& paths) {
+    for (const QByteArray& path : paths) addFile(path);
+  });
+  enterRoom(chooser);
 }
 
-void Composer::browse() {
+void Composer::browse(BrowseFor what) {
+  if (what == BrowseFor::kFolder) {
+    QFileDialog* folders = fileDialog(this, tr("Attach the images, videos or documents of a folder"), m_browseFolder);
+    folders->setFileMode(QFileDialog::Directory);
+    folders->setOption(QFileDialog::ShowDirsOnly);
+    folders->setLabelText(QFileDialog::Accept, tr("Attach"));
+    connect(folders, &QFileDialog::fileSelected, this, [this](const QString& folder) { addFile(QFile::encodeName(folder)); });
+    return folders->open();
+  }
   QFileDialog* dialog = fileDialog(this, tr("Attach images, videos or documents"), m_browseFolder);
   dialog->setFileMode(QFileDialog::ExistingFiles);
   const QString seen = app::mediaNames();

@@ -23,6 +23,8 @@ class ChatSettingsButton;
 class MethodControl;
 class PasteOffer;
 
+enum class BrowseFor : int { kFiles = 1, kFolder = 2 };
+
 class Composer : public QFrame {
   Q_OBJECT
  public:
@@ -53,9 +55,10 @@ class Composer : public QFrame {
 
   static bool accepts(const QMimeData& mime);
   void addMime(const QMimeData& mime);
-  // Attaches it, or all images and videos of a folder; a GGUF file, or a folder that is a model, is told as such.
+  // Attaches it, or what a folder holds, of which is chosen where it is too much; a GGUF file, or a folder that is a model, is told as
+  // such.
   void addFile(const QByteArray& path);
-  void browse();
+  void browse(BrowseFor what = BrowseFor::kFiles);
   void setBrowseFolder(const QString& folder) { m_browseFolder = folder; }
 
   void submit();

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "app/words/folder_files.h"
 #include "engine/base/error.h"
 #include "engine/media/frame_source.h"
 #include "engine/media/timed_line.h"
@@ -45,8 +46,8 @@ struct MediaSummary {
 
 // The files in a folder, without its folders.
 struct FolderContents {
-  bool model = false;             // it is one, or holds one
-  std::vector<QByteArray> media;  // images and videos, by their names, as people count
+  bool model = false;  // it is one, or holds one
+  std::vector<app::FolderFile> files;
 };
 
 class MediaPreview : public QObject {

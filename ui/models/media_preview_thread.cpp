@@ -66,15 +66,11 @@ QString firstWords(const QString& text) {
 // By names alone: what a file is says its content when it is opened. A model is one or has one a folder below, as open_package() has it.
 FolderContents contentsOf(const QByteArray& folder) {
   const QDir dir(QFile::decodeName(folder));
-  if (!dir.isReadable()) throw Exception(ErrorCode::kFileUnreadable, folder.toStdString(), "the folder cannot be read");
-  FolderContents contents;
-  QStringList names = dir.entryList(QDir::Files);
-  std::sort(names.begin(), names.end(), app::nameOrder());
-  for (const QString& name : names) {
+  FolderContents contents{false, app::filesIn(dir.path())};
+  for (const QString& name : dir.entryList(QDir::Files))
     contents.model = contents.model || name == QLatin1String("config.json") || name.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive);
-    if (app::namedAsPicture(name) || app::namedAsVideo(name)) contents.media.push_back(QFile::encodeName(dir.filePath(name)));
-  }
-  if (!contents.media.empty() || contents.model) return contents;
+  if (contents.model || std::ranges::any_of(contents.files, [](const app::FolderFile& file) { return file.kind != MediaKind::kDocument; }))
+    return contents;
   for (const QString& below : dir.entryList(QDir::Dirs | QDir::NoDotAndDotDot))
     contents.model = contents.model || QFile::exists(dir.filePath(below + QStringLiteral("/config.json")));
   return contents;

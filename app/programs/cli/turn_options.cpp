@@ -1,6 +1,7 @@
 #include "app/programs/cli/turn_options.h"
 
 #include <QDate>
+#include <QFile>
 #include <QRandomGenerator>
 
 #include <CLI/CLI.hpp>
@@ -19,6 +20,7 @@
 #include "app/programs/cli/media_reading.h"
 #include "app/programs/cli/option_checks.h"
 #include "app/programs/cli/pin_options.h"
+#include "app/words/folder_files.h"
 #include "engine/api/engine.h"
 #include "engine/media/frame_count.h"
 #include "engine/messages/choice_words.h"
@@ -53,8 +55,27 @@ void add_words(CLI::App& command, const std::string& name, Value& into, const Wo
   command.add_option_function<std::string>(name, take, help)->check(CLI::IsMember(names))->default_str(otherwise);
 }
 
-CLI::Option* add_files(CLI::App& command, const char* name, std::vector<std::string>& into, const char* help) {
-  return command.add_option(name, into, help)->take_all()->expected(1)->allow_extra_args(false)->transform(app::typedPath);
+// A folder among them is its files of that kind, by their names.
+void take_files(MediaKind kind, const std::vector<std::string>& typed, std::vector<std::string>& into) {
+  into.clear();
+  for (const std::string& each : typed) {
+    const std::string path = each == "-" && kind == MediaKind::kDocument ? standard_input_file() : app::typedPath(each);
+    std::error_code failed;
+    if (!std::filesystem::is_directory(path, failed)) {
+      into.push_back(path);
+      continue;
+    }
+    const std::size_t before = into.size();
+    for (const app::FolderFile& file : app::filesIn(QFile::decodeName(QByteArray::fromStdString(path)))) {
+      if (file.kind == kind) into.push_back(file.path.toStdString());
+    }
+    if (into.size() == before) throw Exception(ErrorCode::kFileNotFound, path, "the folder holds no file of that kind");
+  }
+}
+
+CLI::Option* add_files(CLI::App& command, const char* name, MediaKind kind, std::vector<std::string>& into, const char* help) {
+  const auto take = [&into, kind](const std::vector<std::string>& typed) { take_files(kind, typed, into); };
+  return command.add_option_function<std::vector<std::string>>(name, take, help)->take_all()->expected(1)->allow_extra_args(false);
 }
 
 }  // namespace
@@ -140,10 +161,10 @@ void add_device_options(CLI::App& command, LoadModel& options) {
 }
 
 void add_media_options(CLI::App& command, TurnOptions& options) {
-  add_files(command, "--image", options.images, "an image; may be repeated");
-  add_files(command, "--video", options.videos, "a video; may be repeated");
-  add_files(command, "--document", options.documents, "a text or a PDF; -: standard input; may be repeated")
-      ->transform([](const std::string& text) { return text == "-" ? standard_input_file() : text; });
+  add_files(command, "--image", MediaKind::kImage, options.images, "an image, or a folder of images; may be repeated");
+  add_files(command, "--video", MediaKind::kVideo, options.videos, "a video, or a folder of videos; may be repeated");
+  add_files(command, "--document", MediaKind::kDocument, options.documents,
+            "a text or a PDF, or a folder of them; -: standard input; may be repeated");
   command.add_option("--document-tokens", options.document_tokens, "read only the first N tokens of each document; 0: all")
       ->check(whole_number(0, kMostTokens))
       ->capture_default_str();

@@ -1,7 +1,9 @@
 // Files around a question: what was noticed of them, folders that are dropped, files that changed, went or were moved since.
+#include <QComboBox>
 #include <QDirIterator>
 #include <QFileDialog>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QMenu>
 #include <QMimeData>
 #include <QPushButton>
@@ -14,6 +16,7 @@
 #include "ui/composer/document_viewer.h"
 #include "ui/composer/drop_mark.h"
 #include "ui/composer/encoding_choice.h"
+#include "ui/composer/folder_chooser.h"
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/password_dialog.h"
 #include "ui/composer/viewer_parts.h"
@@ -40,7 +43,7 @@ class AttachedFilesTest : public WindowTest {
   }
   ui::FolderContents pictures(int count) {
     ui::FolderContents contents;
-    for (int i = 1; i <= count; ++i) contents.media.push_back("/photos/" + QByteArray::number(i) + ".jpg");
+    for (int i = 1; i <= count; ++i) contents.files.push_back({"/photos/" + QByteArray::number(i) + ".jpg"});
     return contents;
   }
   MediaRequest lastAsked() {
@@ -230,10 +233,65 @@ TEST_F(AttachedFilesTest, TheViewerStepsThroughThePicturesAndPinsTheOneShown) {
   viewer->reject();
 }
 
-TEST_F(AttachedFilesTest, OfAFolderNoMoreThanGoWithAQuestionAndTheRestIsSaid) {
+TEST_F(AttachedFilesTest, OfAFolderWithMoreThanFitIsChosen) {
   dropped("many", pictures(70));
+  ASSERT_TRUE(waitUntil([this] { return m_window->findChild<ui::FolderChooser*>() != nullptr; }));
+  auto* chooser = m_window->findChild<ui::FolderChooser*>();
+  EXPECT_EQ(tray()->count(), 0) << "nothing is attached before";
+  EXPECT_EQ(chooser->countText(), QStringLiteral("64 of 70 files chosen · 64 fit"));
+  QListWidgetItem* const last = chooser->list()->item(69);
+  EXPECT_EQ(last->checkState(), Qt::Unchecked);
+  last->setCheckState(Qt::Checked);
+  EXPECT_EQ(chooser->countText(), QStringLiteral("65 of 70 files chosen · only 64 fit: leave out 1"));
+  EXPECT_FALSE(chooser->attachButton()->isEnabled());
+  chooser->list()->setCurrentRow(0);
+  QTest::keyClick(chooser->list(), Qt::Key_Space);
+  EXPECT_EQ(chooser->list()->item(0)->checkState(), Qt::Unchecked) << "by the keyboard";
+  ASSERT_TRUE(chooser->attachButton()->isEnabled());
+  chooser->attachButton()->click();
   ASSERT_TRUE(opened(app::kMaxAttachments));
-  EXPECT_TRUE(composer()->notice().contains(QStringLiteral("70"))) << composer()->notice().toStdString();
+  EXPECT_EQ(card(0)->attachment().path, QByteArray("/photos/2.jpg"));
+  EXPECT_EQ(card(63)->attachment().path, QByteArray("/photos/70.jpg"));
+}
+
+TEST_F(AttachedFilesTest, PapersOfAFolderAreChosenInTheirOrder) {
+  const QDateTime day(QDate(2026, 3, 1), QTime(12, 0));
+  ui::FolderContents contents;
+  for (int i = 1; i <= 3; ++i)
+    contents.files.push_back({"/texts/" + QByteArray::number(i) + ".txt", MediaKind::kDocument, day.addDays(i == 2 ? 9 : i), 1'000});
+  contents.files.push_back({"/photos/4.jpg", MediaKind::kImage, day, 2'000});
+  dropped("papers", contents);
+  ASSERT_TRUE(waitUntil([this] { return m_window->findChild<ui::FolderChooser*>() != nullptr; }));
+  auto* chooser = m_window->findChild<ui::FolderChooser*>();
+  const auto names = [&] {
+    QStringList all;
+    for (int row = 0; row < chooser->list()->count(); ++row) all << chooser->list()->item(row)->text().section(QLatin1Char(' '), 0, 0);
+    return all.join(QLatin1Char(' '));
+  };
+  EXPECT_EQ(names(), QStringLiteral("1.txt 2.txt 3.txt 4.jpg"));
+  chooser->list()->item(0)->setCheckState(Qt::Unchecked);
+  chooser->order()->setCurrentIndex(2);
+  EXPECT_EQ(names(), QStringLiteral("2.txt 3.txt 1.txt 4.jpg")) << "newest first";
+  EXPECT_EQ(chooser->list()->item(2)->checkState(), Qt::Unchecked) << "what was left out stays so";
+  chooser->order()->setCurrentIndex(1);
+  EXPECT_EQ(names(), QStringLiteral("4.jpg 1.txt 3.txt 2.txt")) << "oldest first";
+  chooser->attachButton()->click();
+  ASSERT_TRUE(opened(3));
+  EXPECT_EQ(card(0)->attachment().path, QByteArray("/photos/4.jpg"));
+  EXPECT_EQ(card(2)->attachment().path, QByteArray("/texts/2.txt"));
+}
+
+// Each PDF as pages is many pictures: twelve of each were sent, and the chat could not be saved.
+TEST_F(AttachedFilesTest, MorePagesThanFitAreCountedAndNotSent) {
+  for (int i = 1; i <= 6; ++i) composer()->addFile("/papers/" + QByteArray::number(i) + ".pdf");
+  ASSERT_TRUE(opened(6));
+  composer()->prompt()->setPlainText(QStringLiteral("what?"));
+  pressEnter();
+  EXPECT_EQ(composer()->notice(),
+            QStringLiteral("72 files and pages are attached, and 64 fit into one question. Use the text of a PDF, or remove some."));
+  card(0)->offerButton()->click();  // use its text
+  EXPECT_EQ(tray()->attachments().size(), 61);
+  EXPECT_EQ(composer()->notice(), QString()) << "it fits now";
 }
 
 TEST_F(AttachedFilesTest, AFolderThatIsAModelLoadsAndOneOfNothingSaysSo) {

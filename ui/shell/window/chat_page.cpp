@@ -356,9 +356,9 @@ void ChatPage::writeQuestion(const QString& typed) {
   m_composer->prompt()->ensureCursorVisible();
 }
 
-void ChatPage::attachFiles() {
+void ChatPage::attachFiles(BrowseFor what) {
   come();
-  m_composer->browse();
+  m_composer->browse(what);
 }
 
 void ChatPage::attach(const QMimeData& mime) {

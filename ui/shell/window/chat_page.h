@@ -19,6 +19,7 @@ class QVBoxLayout;
 
 namespace winnow::ui {
 
+enum class BrowseFor : int;
 class AnswerCheck;
 class ComparisonChooser;
 class ComparisonController;
@@ -75,7 +76,7 @@ class ChatPage : public QWidget {
   void startNew();
   void openChat(ConversationId id);
   void writeQuestion(const QString& typed = {});  // typed: somewhere else, and meant for the box
-  void attachFiles();                             // which the user is asked for
+  void attachFiles(BrowseFor what);               // which the user is asked for
   void attach(const QMimeData& mime);
   void markDrop(const QMimeData* dragged);  // null: nothing is dragged over the window
   void watchSource();                       // which the user is asked for

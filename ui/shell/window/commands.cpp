@@ -13,6 +13,7 @@
 #include <QPushButton>
 #include <algorithm>
 
+#include "ui/composer/composer.h"
 #include "ui/settings_view/settings_dialog.h"
 #include "ui/shell/chat/conversation_sidebar.h"
 #include "ui/shell/chat/export_chat.h"
@@ -83,7 +84,8 @@ void Commands::buildFile() {
   QMenu* file = m_window.menuBar()->addMenu(tr("&File"));
   file->setToolTipsVisible(true);
   add(file, tr("&New chat"), QKeySequence::New, [this] { m_page.startNew(); });
-  add(file, tr("&Attach files…"), QKeySequence::Open, [this] { m_page.attachFiles(); });
+  add(file, tr("&Attach files…"), QKeySequence::Open, [this] { m_page.attachFiles(BrowseFor::kFiles); });
+  add(file, tr("Attach a fol&der…"), {}, [this] { m_page.attachFiles(BrowseFor::kFolder); });
   m_watch = add(file, tr("&Watch…"), {}, [this] { m_page.watchSource(); });
   if (m_caches != nullptr) {
     const auto showKept = [this] { (new KeptChatsDialog(*m_caches, m_session.list.model(), m_engine, &m_window))->open(); };

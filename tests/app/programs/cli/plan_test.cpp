@@ -68,6 +68,22 @@ TEST(PlanCommand, APdfIsPagesForAModelThatSeesUnlessItsTextIsAskedFor) {
   EXPECT_NE(run_cli(scratch, "plan --pages 3-2 " + paper).err.find("must be a page or a range of pages"), std::string::npos);
 }
 
+TEST(PlanCommand, AFolderIsItsFilesOfThatKindByTheirNames) {
+  const ScratchFolder scratch;
+  std::filesystem::create_directories(scratch.file("papers/below"));
+  for (const char* name : {"10.pdf", "9.pdf", "below/no.pdf", "notes.srt"})
+    std::filesystem::copy(source_folder() + "/tests/app/media/papers/samples/table.pdf", scratch.file(std::string("papers/") + name));
+  write_file(scratch.file("papers/1.txt"), "one red star\n");
+  const json planned =
+      run_json(scratch, "plan --json --document-as text --document " + shell_quoted(scratch.file("papers")) + " 'What is it?'");
+  std::vector<std::string> names;
+  for (const json& medium : planned["media"]) names.push_back(std::filesystem::path(medium["path"].get<std::string>()).filename());
+  EXPECT_EQ(names, (std::vector<std::string>{"1.txt", "9.pdf", "10.pdf"}));
+  const ProgramRun none = run_cli(scratch, "plan --image " + shell_quoted(scratch.file("papers")) + " 'What is it?'");
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_NE(none.err.find("the folder holds no file of that kind"), std::string::npos) << none.err;
+}
+
 TEST(PlanCommand, AnEncryptedPdfTakesItsPasswordFromAFile) {
   const ScratchFolder scratch;
   const std::string samples = source_folder() + "/tests/app/media/papers/samples/";
