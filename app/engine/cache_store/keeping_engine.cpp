@@ -77,7 +77,6 @@ void KeepingEngine::handle(const Request& request, EventSink& sink, const Interr
   if (changed && isKept(conversation)) keep(conversation, request.id);
 }
 
-// False: the request has failed, because the engine's process ended.
 bool KeepingEngine::recall(ConversationId conversation, RequestId request, EventSink& sink, const InterruptToken& interrupt) {
   if (m_model.empty() || m_recalled.contains(conversation) || interrupt.requested()) return true;
   m_recalled.insert(conversation);
@@ -89,6 +88,10 @@ bool KeepingEngine::recall(ConversationId conversation, RequestId request, Event
     m_recalled.erase(conversation);
   } else if (outcome.engineEnded()) {
     if (!m_suspected.insert(conversation).second) m_caches.remove(conversation);
+    sink.on_event({request, Failed{*std::move(outcome.error)}});
+    return false;
+  } else if (outcome.error && outcome.error->code == ErrorCode::kPasswordNeeded) {
+    m_recalled.erase(conversation);
     sink.on_event({request, Failed{*std::move(outcome.error)}});
     return false;
   } else if (outcome.error) {

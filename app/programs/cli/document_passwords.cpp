@@ -94,17 +94,21 @@ void add_password_option(CLI::App& command) {
 }
 
 void unlock_document(const std::string& path) {
-  if (!password_of_file().empty() && document_passwords().of(path).empty()) document_passwords().set({path, password_of_file()});
+  if (!password_of_file().empty()) document_passwords().set({path, password_of_file()});
 }
 
 bool enter_password(Error& error) {
   static std::map<std::string, int> tries;
   if (error.code != ErrorCode::kPasswordNeeded) return false;
-  const bool again = tries[error.subject] > 0;
+  const std::string known = document_passwords().of(error.subject);
+  if (!password_of_file().empty() && known.empty()) {  // of a cache: nobody has named the document
+    unlock_document(error.subject);
+    return true;
+  }
   if (tries[error.subject]++ < kMostTries) {
     const QuietTerminal terminal;
     if (terminal) {
-      if (again) terminal.say("This is not its password.\n");
+      if (!known.empty()) terminal.say("This is not its password.\n");
       terminal.say("Password of " + printable_line(error.subject) + ": ");
       const std::optional<std::string> typed = terminal.line();
       terminal.say("\n");

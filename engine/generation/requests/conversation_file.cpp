@@ -294,6 +294,7 @@ void require_same_media(const RequestContext& context, const Conversation& conve
     try {
       if (first && context.opener != nullptr) name = name_of_content(*context.opener->open(requests[i], context.interrupt));
     } catch (const Exception& problem) {
+      if (problem.error().code == ErrorCode::kPasswordNeeded) throw;  // which says nothing against it
       const bool gone = problem.error().code == ErrorCode::kFileNotFound;
       if (!gone) refuse_outdated(problem.error().subject.empty() ? requests[i].path : problem.error().subject, problem.error().reason);
       note_gone(context, requests[i]);

@@ -22,6 +22,7 @@ struct Notes {
   bool outdated = false;
   bool keepable = true;
   bool fails = false;
+  bool locked = false;  // a document of the conversation, whose password is not known
   std::string ends_at;  // the request at which the engine's process ends, once
 };
 
@@ -61,6 +62,7 @@ class NotingEngine final : public Engine {
       say(Saved{notes_.keepable ? 4 : 0});
     } else if (const auto* recall = std::get_if<LoadConversation>(&request.body)) {
       note("load ", recall->conversation);
+      if (notes_.locked) return say(Failed{{ErrorCode::kPasswordNeeded, "a.pdf", "the PDF is encrypted"}});
       notes_.outdated ? say(Failed{{ErrorCode::kCacheOutdated, "film.mp4", "changed"}}) : say(Restored{});
     } else if (const auto* forget = std::get_if<ForgetConversation>(&request.body)) {
       note("forget ", forget->conversation);
@@ -209,6 +211,22 @@ TEST_F(Keeping, WhatDoesNotFitIsRemovedAndSaid) {
   EXPECT_EQ(events.all<CacheSetAside>().front().why.subject, "film.mp4");
   EXPECT_TRUE(std::holds_alternative<CacheSetAside>(events.events.front().body)) << "before the request's own";
   EXPECT_FALSE(kept(7));
+}
+
+// Otherwise the whole paper would be read again for a password that was typed a moment too late.
+TEST_F(Keeping, AFileWhoseDocumentNeedsAPasswordStaysAndIsRecalledWithIt) {
+  run(turn(7));
+  start();
+  notes_.locked = true;
+  const EventRecorder refused = run(turn(7));
+  ASSERT_TRUE(refused.last<Failed>());
+  EXPECT_EQ(refused.last<Failed>()->error.code, ErrorCode::kPasswordNeeded);
+  EXPECT_EQ(refused.last<Failed>()->error.subject, "a.pdf");
+  EXPECT_EQ(notes_.said, (Said{"load 7"})) << "nothing is read anew";
+  EXPECT_TRUE(kept(7));
+  notes_.locked = false;
+  EXPECT_TRUE(run(turn(7)).last<Finished>());
+  EXPECT_EQ(notes_.said, (Said{"load 7", "load 7", "turn 7", "save 7"}));
 }
 
 TEST_F(Keeping, WhatCannotBeKeptLeavesNoOlderFile) {

@@ -107,6 +107,18 @@ TEST(PlanCommand, AnEncryptedPdfTakesItsPasswordFromAFile) {
   EXPECT_NE(wrong.find("this is not the password of the PDF"), std::string::npos) << wrong;
   EXPECT_EQ(wrong.find("guess"), std::string::npos) << wrong;
   EXPECT_NE(run_cli(scratch, asked("table.pdf", "--password-file /nowhere")).err.find("cannot be read"), std::string::npos);
+
+  // A cache holds what was read, and no password: the file is looked at again.
+  const std::string cache = shell_quoted(scratch.file("paper.cache"));
+  const std::string prepare = "prepare --document-as text --document " + shell_quoted(samples + "encrypted.pdf") + " --save-cache " + cache;
+  ASSERT_EQ(run_cli(scratch, prepare + " " + with).exit_code, 0);
+  EXPECT_EQ(file_text(scratch.file("paper.cache")).find("secret"), std::string::npos);
+  const std::string again = "ask --max-tokens 4 --load-cache " + cache + " 'What is it?'";
+  EXPECT_EQ(run_cli(scratch, again + " " + with).exit_code, 0);
+  write_file(scratch.file("alone.sh"), std::string("WINNOW_HOME='") + scratch.file("home") + "' '" + WINNOW_CLI_PROGRAM + "' " + again +
+                                           " 2>'" + scratch.file("err") + "' </dev/null\n");
+  EXPECT_NE(shell("setsid -w sh " + shell_quoted(scratch.file("alone.sh"))), 0);
+  EXPECT_NE(file_text(scratch.file("err")).find("needs a password"), std::string::npos) << file_text(scratch.file("err"));
 }
 
 TEST(PlanCommand, SaysWhatIsNeverRead) {
