@@ -131,12 +131,13 @@ class PartWatch : public EventSink {
 
 // The options that would make a question's media fit the model.
 std::string options_that_fit(const RequestBody& body) {
-  bool videos = false, documents = false;
+  bool images = false, videos = false, documents = false;
   const auto look = [&](const std::vector<Message>& messages) {
     for (const Message& message : messages) {
       for (const Item& item : message.items) {
         const auto* media = std::get_if<MediaItem>(&item);
         if (media == nullptr) continue;
+        images = images || media->media.kind == MediaKind::kImage;
         videos = videos || media->media.kind == MediaKind::kVideo;
         documents = documents || media->media.kind == MediaKind::kDocument;
       }
@@ -148,7 +149,8 @@ std::string options_that_fit(const RequestBody& body) {
         if constexpr (requires { request.turn.messages; }) look(request.turn.messages);
       },
       body);
-  return std::string(documents ? "--document-tokens, " : "") + (videos ? "--frames, " : "") + "--max-tokens";
+  return std::string(documents ? "--document-tokens, " : "") + (images ? "--picture-detail, " : "") + (videos ? "--frames, " : "") +
+         "--max-tokens";
 }
 
 class OwnEngine final : public Engine {
