@@ -5,6 +5,7 @@
 #include <QMimeData>
 #include <QScrollBar>
 #include <QTextBlock>
+#include <QTextDocumentFragment>
 #include <QTextLayout>
 #include <algorithm>
 #include <string>
@@ -119,7 +120,7 @@ void PromptEdit::keyPressEvent(QKeyEvent* event) {
 }
 
 bool PromptEdit::canInsertFromMimeData(const QMimeData* source) const {
-  return source->hasImage() || source->hasUrls() || QPlainTextEdit::canInsertFromMimeData(source);
+  return source->hasImage() || source->hasUrls() || source->hasHtml() || QPlainTextEdit::canInsertFromMimeData(source);
 }
 
 void PromptEdit::insertFromMimeData(const QMimeData* source) {
@@ -132,6 +133,8 @@ void PromptEdit::insertFromMimeData(const QMimeData* source) {
     Q_EMIT imagePasted(qvariant_cast<QImage>(source->imageData()));
   } else if (source->hasText()) {
     pasteText(source->text());
+  } else if (source->hasHtml()) {  // alone: its words; nothing of it is loaded
+    pasteText(QTextDocumentFragment::fromHtml(source->html()).toPlainText().remove(QChar::ObjectReplacementCharacter).trimmed());
   }
 }
 

@@ -109,6 +109,15 @@ TEST_F(ComposerTest, PastedPicturesAndFilesBecomeAttachments) {
   EXPECT_EQ(m_composer.tray()->count(), 2) << "the same file twice";
 }
 
+// A browser's selection that offers no plain text was pasted as nothing.
+TEST_F(ComposerTest, AWebPagesWordsArePastedWhereItOffersNothingElse) {
+  auto* mime = new QMimeData;
+  mime->setHtml(QStringLiteral("<h1>On pebbles</h1><p>Waves <b>sort</b> them<img src=\"http://example.org/x.png\"></p>"));
+  QApplication::clipboard()->setMimeData(mime);
+  paste();
+  EXPECT_EQ(m_composer.prompt()->toPlainText(), QStringLiteral("On pebbles\nWaves sort them"));
+}
+
 TEST_F(ComposerTest, AnAddressThatIsPastedAsTextIsItsFile) {
   const test::ScratchFolder scratch;
   const std::string clip = scratch.write("a b.mp4", "x");
