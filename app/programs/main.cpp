@@ -181,18 +181,14 @@ int main(int argc, char** argv) {
                              return std::make_unique<app::GpuLibraryDownload>(wanted, app::gpuLibraryFolder(folders.data, wanted), source);
                            }};
 
-  // The voice detector comes with Winnow, the speech model is fetched.
   const auto hears = [folder = models](const QByteArray& path, const QByteArray& sha256) -> std::optional<Transcribe> {
     const QString model = app::fetchedSpeechModel(folder);
     if (model.isEmpty()) return std::nullopt;
-    Transcribe request;
-    request.path = path.toStdString();
+    Transcribe request = app::hearingRequest(path.toStdString(), model);
     request.content = sha256.toStdString();
-    request.model = QFile::encodeName(model).toStdString();
-    request.voice = QFile::encodeName(app::resourceFolder()).toStdString() + app::kVoiceWeights;
     return request;
   };
-  const auto heardFile = [data = folders.data](const Transcribe& request) { return app::transcriptFile(data, request, ".vtt"); };
+  const auto heardFile = [data = folders.data](const Transcribe& request) { return app::transcriptFile(data, request, app::kSubtitles); };
   const app::ModelOffer& ears = app::speechOffers().front();
   const ui::HearingService hearing{hears, heardFile, ears.name, ears.wheelBytes, [&] { return downloads.make(ears); }};
   preview.setTranscripts([hears, heardFile](const std::string& sha256) {

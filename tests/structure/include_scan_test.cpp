@@ -157,7 +157,7 @@ TEST(IncludeScan, AppHousesFollowTheirOrder) {
 }
 
 TEST(IncludeScan, RoomsOfAppFollowTheirOrder) {
-  expect_order("app/", {{"app/ground/threads", 0},     {"app/ground/process", 0},
+  expect_order("app/", {{"app/ground/threads", -1},    {"app/ground/process", 0},
                         {"app/ground/notices", 0},     {"app/ground/diagnostics", 0},
                         {"app/ground/recipes", 1},     {"app/ground/resources", 1},
                         {"app/ground/worker", 1},      {"app/media/files", 1},

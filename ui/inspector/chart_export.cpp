@@ -9,11 +9,10 @@
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPainter>
-#include <QPointer>
 #include <QSaveFile>
-#include <QThreadPool>
 #include <functional>
 
+#include "app/ground/threads/in_background.h"
 #include "ui/models/layer_table_model.h"
 #include "ui/theme/file_dialog.h"
 #include "ui/theme/theme.h"
@@ -38,20 +37,18 @@ QByteArray pngOf(QWidget& chart) {
 }  // namespace
 
 void writeInBackground(QWidget* widget, const QString& path, const QByteArray& bytes) {
-  const QPointer<QWidget> owner(widget);
-  QThreadPool::globalInstance()->start([owner, path, bytes] {
+  const auto write = [path, bytes] {
     QSaveFile file(path);
     const bool written = file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit();
-    if (written) return;
-    const QString reason = file.errorString();
-    QMetaObject::invokeMethod(QCoreApplication::instance(), [owner, path, reason] {
-      if (!owner) return;
-      auto* box = new QMessageBox(QMessageBox::Warning, ExportWords::tr("Not saved"),
-                                  ExportWords::tr("“%1” could not be written: %2.").arg(path, reason), QMessageBox::Ok, owner->window());
-      box->setTextFormat(Qt::PlainText);
-      box->setAttribute(Qt::WA_DeleteOnClose);
-      box->open();
-    });
+    return written ? QString() : file.errorString();
+  };
+  app::inBackground(widget, write, [widget, path](const QString& reason) {
+    if (reason.isEmpty()) return;
+    auto* box = new QMessageBox(QMessageBox::Warning, ExportWords::tr("Not saved"),
+                                ExportWords::tr("“%1” could not be written: %2.").arg(path, reason), QMessageBox::Ok, widget->window());
+    box->setTextFormat(Qt::PlainText);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
   });
 }
 

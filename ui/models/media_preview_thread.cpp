@@ -123,18 +123,15 @@ void MediaPreviewThread::findSubtitles(const std::string& video, const app::Medi
 }
 
 // Lines that were heard in it take the place of subtitles.
-void MediaPreviewThread::findSound(const std::string& video, MediaSummary& summary, const InterruptToken& interrupt) const {
+void MediaPreviewThread::findSpeech(MediaSummary& summary, const InterruptToken& interrupt) const {
+  const std::string file = m_transcriptOf ? m_transcriptOf(summary.sha256.toStdString()) : std::string();
+  summary.isHeard = !file.empty() && app::isKeptTranscript(file);
+  if (!summary.isHeard || !app::hasKeptLines(file)) return;
   try {
-    m_reader->openSound({video, {}}, interrupt);
-    summary.hasSound = true;
-    const std::string file = m_transcriptOf ? m_transcriptOf(summary.sha256.toStdString()) : std::string();
-    if (file.empty() || !app::isKeptTranscript(file)) return;
-    summary.isHeard = true;
-    if (QFile(QFile::decodeName(QByteArray::fromStdString(file))).size() == 0) return;
     summary.lines = m_reader->readSubtitles(file, {}, interrupt).lines;
     summary.subtitles = QByteArray::fromStdString(file);
   } catch (const Exception&) {
-    // It has no sound, or none that can be read.
+    summary.isHeard = false;  // it can be heard anew
   }
 }
 
@@ -204,7 +201,8 @@ PreviewToken MediaPreviewThread::probe(const QByteArray& path, const QByteArray&
     summary.notices = source->notices();
     std::erase_if(summary.notices, isOfThePlan);  // the poster's, which nobody asked for
     summary.sha256 = QByteArray::fromStdString(source->content_hash());
-    if (info.kind == MediaKind::kVideo && summary.subtitles.isEmpty()) findSound(name, summary, interrupt);
+    summary.hasSound = info.hasSound && summary.subtitles.isEmpty();
+    if (summary.hasSound) findSpeech(summary, interrupt);
     answer([this, token, summary] { Q_EMIT probed(token, summary); });
   });
 }

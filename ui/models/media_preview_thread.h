@@ -51,7 +51,7 @@ class MediaPreviewThread : public MediaPreview {
   SampledFrame pageOf(const std::string& pdf, int page, const QSize& bound, const InterruptToken& interrupt) const;
   bool live(PreviewToken token) const { return m_running.contains(token); }
 
-  void findSound(const std::string& video, MediaSummary& summary, const InterruptToken& interrupt) const;
+  void findSpeech(MediaSummary& summary, const InterruptToken& interrupt) const;
 
   const std::unique_ptr<app::MediaReader> m_reader;
   TranscriptOf m_transcriptOf;

@@ -5,6 +5,7 @@
 #include <QFile>
 #include <QFileInfo>
 
+#include "app/ground/resources/bundled_files.h"
 #include "engine/base/error.h"
 #include "engine/base/replaced_file.h"
 
@@ -12,8 +13,19 @@ namespace winnow::app {
 namespace {
 
 constexpr int kNameDigits = 16;  // of the hash of model and language
+constexpr const char* kVoiceWeights = "/speech/silero_vad_16k.safetensors";
+
+QFileInfo infoOf(const std::string& file) { return QFileInfo(QFile::decodeName(QByteArray::fromStdString(file))); }
 
 }  // namespace
+
+Transcribe hearingRequest(const std::string& path, const QString& model) {
+  Transcribe request;
+  request.path = path;
+  request.model = QFile::encodeName(model).toStdString();
+  request.voice = QFile::encodeName(resourceFolder()).toStdString() + kVoiceWeights;
+  return request;
+}
 
 std::string transcriptFile(const QString& data, const Transcribe& heard, const char* ending) {
   const QByteArray made = QByteArray::fromStdString(heard.model + '\n' + heard.language + '\n' + (heard.voice.empty() ? "all" : "spoken"));
@@ -22,13 +34,17 @@ std::string transcriptFile(const QString& data, const Transcribe& heard, const c
   return QFile::encodeName(QDir(data).absoluteFilePath(QStringLiteral("transcripts/") + name)).toStdString();
 }
 
-bool isKeptTranscript(const std::string& file) { return QFileInfo(QFile::decodeName(QByteArray::fromStdString(file))).isFile(); }
+std::string timedTextBeside(const std::string& subtitles) { return subtitles.substr(0, subtitles.rfind(kSubtitles)) + kTimedText; }
 
-void keepTranscript(const std::string& file, const std::string& text) {
-  const QString folder = QFileInfo(QFile::decodeName(QByteArray::fromStdString(file))).absolutePath();
+bool isKeptTranscript(const std::string& file) { return infoOf(file).isFile(); }
+
+bool hasKeptLines(const std::string& file) { return isKeptTranscript(file) && infoOf(file).size() > 0; }
+
+void keepTranscript(const std::string& file, const std::vector<TimedLine>& lines, std::string (*form)(const std::vector<TimedLine>&)) {
+  const QString folder = infoOf(file).absolutePath();
   if (!QDir().mkpath(folder)) throw Exception(ErrorCode::kFileUnwritable, file, "its folder cannot be made");
   ReplacedFile target(file);
-  target.write(text);
+  if (!lines.empty()) target.write(form(lines));
   target.commit();
 }
 

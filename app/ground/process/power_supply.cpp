@@ -1,11 +1,11 @@
 #include "app/ground/process/power_supply.h"
 
-#include <QPointer>
-#include <QThreadPool>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 #include <utility>
+
+#include "app/ground/threads/in_background.h"
 
 namespace winnow::app {
 namespace {
@@ -34,10 +34,8 @@ bool onMains(const std::string& folder) {
 }
 
 void tellMains(QObject* receiver, std::function<void(bool mains)> told) {
-  QThreadPool::globalInstance()->start([receiver = QPointer<QObject>(receiver), told = std::move(told)] {
-    const bool mains = onMains();
-    QMetaObject::invokeMethod(receiver.data(), [told, mains] { told(mains); });
-  });
+  inBackground(
+      receiver, [] { return onMains(); }, std::move(told));
 }
 
 }  // namespace winnow::app

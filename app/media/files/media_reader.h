@@ -37,6 +37,7 @@ struct MediaInfo {
   std::int64_t pages = 0;            // of a document that has pages, or of the PDF that an image is a page of
   std::int64_t evenFrames = -1;      // frameCount, if all of them last the same time; -1: they do not, or nothing tells
   bool holdsText = false;            // of a video: subtitles that are text (subtitles.h)
+  bool hasSound = false;             // of a video: sound that can be heard (sound_file.h)
   std::vector<MediaNotice> notices;  // known without decoding
 };
 

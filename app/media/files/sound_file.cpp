@@ -95,6 +95,14 @@ bool isLikely(const AVStream& stream) { return stream.codecpar->codec_type == AV
 
 bool isSoundAlone(const MediaFile& file) { return soundDemuxer(file) != nullptr; }
 
+bool holdsSound(const AVFormatContext& format) {
+  return std::ranges::any_of(std::span<AVStream* const>(format.streams, format.nb_streams), [](const AVStream* stream) {
+    const AVCodecParameters& track = *stream->codecpar;
+    return track.codec_type == AVMEDIA_TYPE_AUDIO &&
+           std::ranges::find(kSoundCodecs, track.codec_id, &SoundCodec::id) != std::end(kSoundCodecs);
+  });
+}
+
 // The opened file, of which only the chosen track is delivered.
 class SoundFile::Track : public MediaContainer {
  public:

@@ -22,6 +22,8 @@ namespace winnow::app {
 
 // True for a file of sound that is no video's container: WAV, FLAC, MP3, AAC.
 bool isSoundAlone(const MediaFile& file);
+// True if one of an opened file's tracks is sound of a codec that is read. Nothing is decoded.
+bool holdsSound(const AVFormatContext& format);
 
 class SoundFile final : public SoundSource {
  public:

@@ -7,6 +7,7 @@
 
 #include "app/media/files/picture_geometry.h"
 #include "app/media/files/pixel_conversion.h"
+#include "app/media/files/sound_file.h"
 #include "app/media/files/subtitles.h"
 #include "app/media/files/video_length.h"
 
@@ -89,6 +90,7 @@ VideoFacts examineVideo(VideoContainer& container, const MediaFile& file, const 
   info.codec = avcodec_get_name(stream.codecpar->codec_id);
   info.fileBytes = file.sizeBytes();
   info.holdsText = textStreamOf(container.format()) >= 0;
+  info.hasSound = holdsSound(container.format());
   describeGeometry(container, facts);
   if (static_cast<std::int64_t>(facts.storedWidthPx) * facts.storedHeightPx > limits.videoFramePixels) {
     throw Exception(ErrorCode::kLimitExceeded, file.path(),

@@ -143,7 +143,7 @@ struct SoundRead {
 WINNOW_FIELDS(MediaLimits, imageFileBytes, imageStoredPixels, imagePixels, imageSidePx, imageSideRatio, videoFramePixels, videoStreams,
               probeBytes, probeMs, plannedFrames, decoders, liveIndexEntries, decodeBudgetMs)
 WINNOW_FIELDS(MediaInfo, kind, container, codec, widthPx, heightPx, durationS, playsS, averageFps, rotationDegrees, colourRange,
-              colourMatrix, fileBytes, frameCount, words, pages, evenFrames, holdsText, notices)
+              colourMatrix, fileBytes, frameCount, words, pages, evenFrames, holdsText, hasSound, notices)
 WINNOW_FIELDS(Subtitles, lines, notices)
 
 template <FieldsOf<DocumentText> F>

@@ -7,7 +7,6 @@
 
 #include "app/chats/settings/app_folders.h"
 #include "app/engine/cache_store/kept_transcripts.h"
-#include "app/ground/resources/bundled_files.h"
 #include "app/library/downloads/model_folder.h"
 #include "app/programs/cli/console_output.h"
 #include "app/programs/cli/media_options.h"
@@ -20,14 +19,14 @@
 namespace winnow::cli {
 namespace {
 
-std::string speech_model(const ListenOptions& options) {
-  if (!options.model.empty()) return options.model;
+QString speech_model(const ListenOptions& options) {
+  if (!options.model.empty()) return QFile::decodeName(QByteArray::fromStdString(options.model));
   const QString fetched = app::fetchedSpeechModel(app::modelsFolder(app::AppFolders::standard().data));
   if (fetched.isEmpty()) {
     throw Exception(ErrorCode::kNoModel, "speech model",
                     "there is none on this machine; this fetches a small one: " + program_call("get") + " whisper-tiny.en");
   }
-  return QFile::encodeName(fetched).toStdString();
+  return fetched;
 }
 
 // The file of a sound's lines; empty: nothing is said in it.
@@ -35,20 +34,20 @@ std::string lines_heard(Session& session, const std::string& path, const std::st
   const QString data = app::AppFolders::standard().data;
   Transcribe request = transcribe_request(path, options);
   request.content = content;
-  const std::string file = app::transcriptFile(data, request, ".vtt");
+  const std::string file = app::transcriptFile(data, request, app::kSubtitles);
   if (!app::isKeptTranscript(file)) {
     ConsoleSink sink(AnswerOutput::kSilent);
     session.run(request, sink);
     if (!sink.transcribed || sink.transcribed->stopped) throw Interrupted(Interrupt::kStop);
     const Transcribed& heard = *sink.transcribed;
-    app::keepTranscript(file, heard.lines.empty() ? "" : app::webVttText(heard.lines));
-    app::keepTranscript(app::transcriptFile(data, request, ".txt"), app::clockedText(heard.lines));
+    app::keepTranscript(app::timedTextBeside(file), heard.lines, app::clockedText);
+    app::keepTranscript(file, heard.lines, app::webVttText);
     print_err("%s: %zu lines heard in %s\n", path.c_str(), heard.lines.size(),
               app::formatMilliseconds(heard.elapsed_ms).toStdString().c_str());
   } else {
     print_err("%s: heard before\n", path.c_str());
   }
-  if (QFile(QFile::decodeName(QByteArray::fromStdString(file))).size() > 0) return file;
+  if (app::hasKeptLines(file)) return file;
   print_err("%s: nothing is said in it\n", path.c_str());
   return {};
 }
@@ -73,10 +72,7 @@ void add_speech_options(CLI::App& command, ListenOptions& options, const char* m
 }
 
 Transcribe transcribe_request(const std::string& path, const ListenOptions& options) {
-  Transcribe request;
-  request.path = path;
-  request.model = speech_model(options);
-  request.voice = QFile::encodeName(app::resourceFolder()).toStdString() + app::kVoiceWeights;
+  Transcribe request = app::hearingRequest(path, speech_model(options));
   request.language = options.language;
   return request;
 }
@@ -93,10 +89,10 @@ void listen_to_media(Session& session, TurnOptions& options, const ListenOptions
   for (std::string& document : options.documents) {
     const std::optional<std::string> content = document == "-" ? std::nullopt : content_of_sound(document);
     if (!content) continue;
-    std::string lines = lines_heard(session, document, *content, listen);
+    const std::string lines = lines_heard(session, document, *content, listen);
     if (lines.empty())
       throw Exception(ErrorCode::kInvalidArgument, document, "nothing is said in this sound, so there is nothing to ask about");
-    document = lines.replace(lines.size() - 4, 4, ".txt");
+    document = app::timedTextBeside(lines);
   }
 }
 

@@ -35,7 +35,7 @@ class HeardVideosTest : public WindowTest {
       request.model = "/models/ears";
       return request;
     };
-    m_service.file = [this](const Transcribe& request) { return app::transcriptFile(m_folder.path(), request, ".vtt"); };
+    m_service.file = [this](const Transcribe& request) { return app::transcriptFile(m_folder.path(), request, app::kSubtitles); };
     m_service.modelName = QStringLiteral("Ears");
     m_service.modelBytes = 76'000'000;
     m_hearing = &m_service;

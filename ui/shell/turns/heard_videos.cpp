@@ -1,31 +1,15 @@
 #include "ui/shell/turns/heard_videos.h"
 
-#include <QCoreApplication>
-#include <QPointer>
-#include <QThreadPool>
 #include <utility>
 
 #include "app/engine/cache_store/kept_transcripts.h"
+#include "app/ground/threads/in_background.h"
 #include "app/words/download_words.h"
 #include "app/words/error_text.h"
 #include "app/words/format_text.h"
 #include "app/words/transcript_text.h"
 
 namespace winnow::ui {
-namespace {
-
-// job() off this thread, then take(its result) on it, while the receiver lives.
-template <typename Job, typename Take>
-void elsewhere(QObject* receiver, Job job, Take take) {
-  QThreadPool::globalInstance()->start([receiver = QPointer<QObject>(receiver), job = std::move(job), take = std::move(take)] {
-    auto result = job();
-    QMetaObject::invokeMethod(QCoreApplication::instance(), [receiver, result = std::move(result), take] {
-      if (receiver) take(result);
-    });
-  });
-}
-
-}  // namespace
 
 HeardVideos::HeardVideos(const HearingService& service, app::EngineHost& engine, QObject* parent)
     : Hearing(parent), m_service(service), m_engine(engine) {
@@ -35,7 +19,7 @@ HeardVideos::HeardVideos(const HearingService& service, app::EngineHost& engine,
 HeardVideos::~HeardVideos() = default;
 
 void HeardVideos::look() {
-  elsewhere(
+  app::inBackground(
       this, [request = m_service.request] { return request({}, {}).has_value(); },
       [this](bool here) {
         m_here = here;
@@ -93,7 +77,7 @@ void HeardVideos::giveWay(bool answering) {
 }
 
 void HeardVideos::ask(const QByteArray& path) {
-  elsewhere(
+  app::inBackground(
       this, [request = m_service.request, path, sha256 = m_videos[path].sha256] { return request(path, sha256); },
       [this, path](const std::optional<Transcribe>& request) {
         if (!m_videos.contains(path) || m_answering) return;
@@ -115,11 +99,11 @@ void HeardVideos::onEvent(const QByteArray& path, const std::string& file, const
   if (const auto* lines = std::get_if<LinesHeard>(&event.body)) {
     Q_EMIT progressed(path, lines->heard_s, lines->sound_s);
   } else if (const auto* done = std::get_if<Transcribed>(&event.body)) {
-    elsewhere(
+    app::inBackground(
         this,
-        [file, text = done->lines.empty() ? std::string() : app::webVttText(done->lines)]() -> std::optional<Error> {
+        [file, lines = done->lines]() -> std::optional<Error> {
           try {
-            app::keepTranscript(file, text);
+            app::keepTranscript(file, lines, app::webVttText);
           } catch (const Exception& exception) {
             return exception.error();
           }

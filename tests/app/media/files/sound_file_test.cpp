@@ -97,6 +97,15 @@ TEST(SoundFile, TheProcessForMediaHearsTheSame) {
   EXPECT_EQ(apart->content_hash(), FfmpegMediaOpener().openSound({file, {}}, {})->content_hash());
 }
 
+TEST(SoundFile, AProbeKnowsIfAVideoHasSound) {
+  const ProcessMediaReader reader;
+  const std::string both = std::string(kTone) + " " + numbered(30, 10) + " -map 1:v -map 0:a -c:v libx264 -preset ultrafast ";
+  EXPECT_TRUE(reader.probe(samples::make("sound.mp4", both + "-c:a aac")).hasSound);
+  EXPECT_TRUE(reader.probe(samples::make("sound.ts", both + "-c:a mp2")).hasSound);
+  EXPECT_FALSE(reader.probe(samples::make("unread.mkv", both + "-c:a truehd -strict -2")).hasSound) << "a codec that is not read";
+  EXPECT_FALSE(reader.probe(samples::make("silent.mkv", numbered(10, 10) + " -c:v libx264 -preset ultrafast")).hasSound);
+}
+
 TEST(SoundFile, WhatHasNoSoundIsRefused) {
   const auto open = [](const std::string& path) { return [path] { FfmpegMediaOpener().openSound({path, {}}, {}); }; };
   const std::string silent = samples::make("silent.mp4", numbered(10, 10) + " -c:v libx264 -preset ultrafast");
