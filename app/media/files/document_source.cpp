@@ -28,7 +28,8 @@ std::vector<SampledFrame> DocumentSource::read(int, int count, const InterruptTo
 std::unique_ptr<DocumentSource> ReadDocuments::open(const MediaFile& file, const MediaRequest& request, const InterruptToken& interrupt) {
   std::string version = file.version();
   if (!version.empty())
-    version += " " + request.encoding + " " + std::to_string(request.pages.first) + "-" + std::to_string(request.pages.last);
+    version += " " + request.subtitles + " " + request.encoding + " " + std::to_string(request.pages.first) + "-" +
+               std::to_string(request.pages.last);
   std::shared_ptr<const DocumentSource> source = version.empty() ? nullptr : find(file.path(), version);
   if (!source) {
     source = std::make_shared<const DocumentSource>(file, m_read(file, request, interrupt));

@@ -1,5 +1,5 @@
-// Endings of the names that images and videos usually have. What a file is says its content: endings choose what a dialog shows first and
-// what is taken out of a folder, and tell a text from a damaged picture.
+// Endings of the names that images, videos and sounds usually have. What a file is says its content: endings choose what a dialog shows
+// first and what is taken out of a folder, and tell a text from a damaged picture.
 //
 // Used by media_opener.h and app/words. Any thread.
 #pragma once
@@ -16,6 +16,7 @@ enum class EndingOf : int {
   kVideo = 2,
   kVideoOrText = 3,  // of MPEG streams and of TypeScript's sources
   kUnread = 4,       // of pictures and playlists that Winnow does not read
+  kSound = 5,
 };
 
 struct MediaEnding {
@@ -32,7 +33,8 @@ inline constexpr MediaEnding kMediaEndings[] = {
     {".mpeg", EndingOf::kVideo},     {".vob", EndingOf::kVideo},        {".flv", EndingOf::kVideo},       {".ogv", EndingOf::kVideo},
     {".wmv", EndingOf::kVideo},      {".asf", EndingOf::kVideo},        {".tif", EndingOf::kUnread},      {".tiff", EndingOf::kUnread},
     {".jp2", EndingOf::kUnread},     {".jxl", EndingOf::kUnread},       {".svg", EndingOf::kUnread},      {".m3u8", EndingOf::kUnread},
-    {".mpd", EndingOf::kUnread},
+    {".mpd", EndingOf::kUnread},     {".mp3", EndingOf::kSound},        {".m4a", EndingOf::kSound},       {".wav", EndingOf::kSound},
+    {".ogg", EndingOf::kSound},      {".flac", EndingOf::kSound},       {".opus", EndingOf::kSound},      {".aac", EndingOf::kSound},
 };
 
 // True if a name ends like one of these kinds, in whatever case.

@@ -71,7 +71,9 @@ std::unique_ptr<MediaSource> openImage(std::unique_ptr<MediaFile> file, ContentT
 constexpr std::int64_t kTextHeadBytes = 4096;
 
 // A text with such a name is not what somebody meant to attach.
-bool isNamedAsPicture(const std::string& name) { return isNamedAs({EndingOf::kImage, EndingOf::kVideo, EndingOf::kUnread}, name); }
+bool isNamedAsPicture(const std::string& name) {
+  return isNamedAs({EndingOf::kImage, EndingOf::kVideo, EndingOf::kUnread, EndingOf::kSound}, name);
+}
 
 }  // namespace
 
@@ -85,6 +87,7 @@ FfmpegMediaOpener::FfmpegMediaOpener(const MediaLimits& limits, MediaFiles files
           })) {}
 
 DocumentText FfmpegMediaOpener::readDocument(const MediaFile& file, const MediaRequest& request, const InterruptToken& interrupt) const {
+  if (!request.subtitles.empty()) return readTextFile(*m_files(request.subtitles), {}, "what was heard");
   const std::optional<PaperType> type = paperType(file);
   const bool text = !type || ((*type == PaperType::kWebPage || *type == PaperType::kMail) && m_papers_view == nullptr);
   if (!text) return requirePapers(request.path).readText(file, request, interrupt);

@@ -62,7 +62,8 @@ class MediaReader : public MediaOpener {
   }
   // The sound of a video, or of a file of sound alone (sound_file.h).
   virtual std::unique_ptr<SoundSource> openSound(const SoundRequest& request, const InterruptToken& interrupt) const = 0;
-  // The same as open() with what is known about the file.
+  // The same as open() with what is known about the file. A document may be sound: then MediaRequest::subtitles names a text of what was
+  // heard in it, which is its text.
   virtual std::unique_ptr<MediaSource> openSource(const MediaRequest& request, const InterruptToken& interrupt) const = 0;
   // Image, video or document, by content.
   virtual MediaKind detectKind(const std::string& path, const InterruptToken& interrupt = {}) const = 0;

@@ -255,7 +255,8 @@ std::unique_ptr<MediaSource> ProcessMediaReader::openSource(const MediaRequest& 
 
 DocumentText ProcessMediaReader::readDocument(const MediaFile& file, const MediaRequest& request, const InterruptToken& interrupt) const {
   DocumentText text;
-  const GivenFiles files = given(file.path(), file.opened());
+  GivenFiles files = given(file.path(), file.opened());
+  if (!request.subtitles.empty()) files.addIfOpens(request.subtitles);
   m_process->ask(questionAbout(MediaMessage::kReadText, MediaMessage::kText, request, files), MediaProcess::kAnyProcess, interrupt,
                  [&](const Bytes& answer, int) { text = textAnswer(answer); });
   return text;

@@ -6,7 +6,6 @@
 #include "app/programs/cli/answer_json.h"
 #include "app/programs/cli/commands.h"
 #include "app/programs/cli/console_output.h"
-#include "app/programs/cli/listening.h"
 #include "app/programs/cli/option_checks.h"
 #include "app/programs/cli/output_target.h"
 #include "app/programs/cli/session.h"
@@ -58,7 +57,6 @@ void require_recipe_of_file(const TurnOptions& options, const RecipeSpec& made) 
 
 struct AskOptions : CommandOptions {
   bool check = false;  // then check the answer against the full cache
-  ListenOptions listen;
   std::optional<double> within_s;
 };
 
@@ -160,9 +158,7 @@ RunCommand add_ask(CLI::App& command) {
       .add_option("--within", options->within_s,
                   "wait S seconds for the frames of the video, then answer from those that are there (first, last, middle, quarters ...)")
       ->check(number_above_zero(kLongestS));
-  command.add_flag("--listen", options->listen.listen,
-                   "hear what is said in each video, and read it between the frames (with --subtitles auto: where there are none)");
-  add_speech_options(command, options->listen, "--speech-model");
+  add_listen_options(command, options->listen);
   command.add_flag("--check", options->check, "check the answer against the full cache, word by word");
   return [&command, options] {
     for (const CLI::Option* option : command.get_options()) {

@@ -294,6 +294,7 @@ ExitStatus run_batch(const BatchOptions& options) {
   LineReader lines = options.file == "-" ? LineReader::standard_input() : LineReader(options.file);
   Session session;
   TurnOptions defaults = options.turn;
+  if (options.listen.listen) defaults.subtitles = "auto";  // those of a video win
   const ModelInfo model = session.load(load_request(options.model), ProgressOutput::kTerminalOnly);
   suit_model(defaults, model);
   if (options.format == OutputFormat::kJson) require_own_cache(model, "leave out --json");
@@ -321,7 +322,8 @@ ExitStatus run_batch(const BatchOptions& options) {
   // Those that are only asked run together; what is compared, checked or given comes between them, by itself.
   const auto next_together = [&]() -> std::optional<ReadLine> {
     if (!line) line = read();
-    const bool only_asked = line && line->asked.recipes.empty() && !line->asked.check && !line->asked.given;
+    const bool only_asked =
+        line && line->asked.recipes.empty() && !line->asked.check && !line->asked.given && !wants_hearing(line->asked.turn, options.listen);
     return only_asked ? std::exchange(line, std::nullopt) : std::nullopt;
   };
   while (true) {
@@ -336,6 +338,10 @@ ExitStatus run_batch(const BatchOptions& options) {
       line = read();
     }
     if (!line) break;
+    if (wants_hearing(line->asked.turn, options.listen)) {
+      listen_to_media(session, line->asked.turn, options.listen);
+      if (options.at_once > 1) continue;
+    }
     Answers answers;
     if (!batch.ask(line->asked, answers)) return ExitStatus::kInterrupted;
     write(*line, answers);
@@ -353,6 +359,7 @@ RunCommand add_batch(CLI::App& command) {
   add_sampling_options(command, options->turn);
   add_guard_option(command, options->turn);
   add_detail_options(command, options->turn.detail);
+  add_listen_options(command, options->listen);
   command.add_flag("--together", options->together, "ask the questions of a line in one conversation");
   command.add_option("--at-once", options->at_once, "lines that are answered together, each step reading the weights once")
       ->check(whole_number(1, 8))

@@ -20,15 +20,15 @@ std::string path_in(std::string_view typed, const char* command) {
   return path;
 }
 
-// A file that was named belongs to the video that was named with it.
-std::string subtitles_of_more(const std::string& path, TurnOptions options) {
-  if (options.subtitles != "auto") options.subtitles = options.subtitles.empty() ? "" : "none";
-  return subtitles_for(path, options);
-}
-
 }  // namespace
 
-void ChatAttachments::add_all(const TurnOptions& options) {
+TurnOptions ChatAttachments::heard(TurnOptions options) const {
+  if (hear_) hear_(options);
+  return options;
+}
+
+void ChatAttachments::add_all(const TurnOptions& given) {
+  const TurnOptions options = heard(given);
   for (const std::string& path : options.images) add(image_request(path, options));
   for (const std::string& path : options.videos) add(video_request(path, options.plan, subtitles_for(path, options), options));
   for (const std::string& path : options.documents) {
@@ -48,11 +48,21 @@ void ChatAttachments::add_video(std::string_view typed, const TurnOptions& optio
     plan.frame_count = *given.number;
     plan.every_s = 0.0;
   }
-  add(video_request(path, plan, subtitles_of_more(path, options), options));
+  TurnOptions own = options;
+  own.videos = {path};
+  own.documents.clear();
+  // A file that was named belongs to the video that was named with it.
+  if (own.subtitles != "auto") own.subtitles = own.subtitles.empty() ? "" : "none";
+  own = heard(std::move(own));
+  add(video_request(path, plan, subtitles_for(path, own), options));
 }
 
 void ChatAttachments::add_document(std::string_view typed, const TurnOptions& options) {
-  for (MediaRequest& request : document_requests(path_in(typed, "/document"), options)) add(std::move(request));
+  TurnOptions own = options;
+  own.videos.clear();
+  own.documents = {path_in(typed, "/document")};
+  own = heard(std::move(own));
+  for (MediaRequest& request : document_requests(own.documents.front(), own)) add(std::move(request));
 }
 
 void ChatAttachments::add(MediaRequest request) {

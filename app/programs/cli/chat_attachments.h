@@ -4,8 +4,10 @@
 // every question that follows. Used by chat_command.cpp. Errors: Exception; nothing is attached then. Main thread only.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/programs/cli/turn_options.h"
@@ -27,6 +29,8 @@ class ChatAttachments {
   // Its number in list(), or all without one.
   void detach(std::string_view number);
   void clear() { media_.clear(); }
+  // Called with the videos and documents that are to be attached, before they are: puts what is said in them beside them.
+  void hear_with(std::function<void(TurnOptions& options)> hear) { hear_ = std::move(hear); }
 
   const std::vector<MediaRequest>& media() const { return media_; }
   // "attached: 1 clip.mp4 (8 frames), 2 report.txt".
@@ -34,7 +38,9 @@ class ChatAttachments {
 
  private:
   void add(MediaRequest request);
+  TurnOptions heard(TurnOptions options) const;
 
+  std::function<void(TurnOptions& options)> hear_;
   ModelTraits traits_;
   std::vector<MediaRequest> media_;
 };

@@ -20,7 +20,8 @@ namespace {
 
 constexpr const char* kHelp =
     "/image FILE          attach an image to the next question\n/video FILE [N]      attach a video to the next question, with N "
-    "frames\n/document FILE       attach a text to the next question\n/detach [N]          remove attachment N from the next question; "
+    "frames\n/document FILE       attach a text, or what is said in a sound, to the next question\n/detach [N]          remove attachment "
+    "N from the next question; "
     "without N, all\n/method NAME         compression method from now on\n/retention R         share of the cache to keep, above 0 and at "
     "most 1\n/pin WHAT            always keep: 12.0-15.5 (seconds of the only video), 2:12.0-15.5 (of the second\n                     "
     "image or video), 2 (all of it)\n/unpin               remove all pins\n/continue            continue the last answer where it was cut "
@@ -32,7 +33,9 @@ constexpr const char* kHelp =
 
 class Chat {
  public:
-  explicit Chat(const CommandOptions& options) : options_(options) {}
+  explicit Chat(const CommandOptions& options) : options_(options) {
+    attached_.hear_with([this](TurnOptions& media) { listen_to_media(session_, media, options_.listen); });
+  }
 
   ExitStatus run() {
     print_err("%s. /help lists the commands.\n", load().c_str());
@@ -54,7 +57,7 @@ class Chat {
         if (problem.error().subject == kStandardOutput) throw;  // nobody would read the answers
         say(problem.error(), line[0] == '/' ? Asked::kCommand : Asked::kQuestion);
       } catch (const Interrupted&) {
-        print_err("(stopped; /reload tries again)\n");  // no other command ends so
+        print_err(model_is_lost_ ? "(stopped; /reload tries again)\n" : "(stopped; nothing was attached)\n");
       }
       if (termination_requested()) throw Interrupted(Interrupt::kStop);
       forget_ctrl_c();
@@ -282,6 +285,7 @@ RunCommand add_chat(CLI::App& command) {
   add_turn_options(command, *options);
   add_guard_option(command, options->turn);
   add_sampling_options(command, options->turn);
+  add_listen_options(command, options->listen);
   return [options] { return Chat(*options).run(); };
 }
 

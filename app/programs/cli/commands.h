@@ -10,6 +10,7 @@
 #include <string>
 
 #include "app/programs/cli/exit_status.h"
+#include "app/programs/cli/listening.h"
 #include "app/programs/cli/turn_options.h"
 
 namespace winnow::cli {
@@ -25,6 +26,7 @@ struct CommandOptions {
   OutputFormat format = OutputFormat::kText;
   std::string question;
   bool sample = false;  // ask about the first bundled sample video; without a question, its first one
+  ListenOptions listen;
 };
 
 // Options for the media, the model and the method: everything but the question.

@@ -209,13 +209,14 @@ std::string comparison_table(const ComparisonSink& sink) {
 ExitStatus run_compare(CompareOptions options) {
   if (options.columns.size() > Compare::kMostRecipes) throw CLI::ValidationError("--method", "compares at most eight methods");
   take_question(options);
+  Session session;
+  listen_to_media(session, options.turn, options.listen);
   Compare request;
   request.conversation = 1;
   request.messages = first_thread(options.turn, options.question);
   request.recipes = column_recipes(options.turn, options.columns);
   request.pins = pins_of(options.turn.pins, request.messages);
   request.prompt = prompt_settings(options.turn);
-  Session session;
   const ModelInfo model = session.load(load_request(options.model));
   if (!model.device_note.empty()) print_err("%s\n", model.device_note.c_str());
 
@@ -253,6 +254,7 @@ RunCommand add_compare(CLI::App& command) {
   add_sampling_options(command, options->turn);
   add_json_option(command, *options, "print one JSON object only");
   command.add_flag("--interleaved", options->interleaved, "write all answers at once, one token each in turn");
+  add_listen_options(command, options->listen);
   add_question(command, *options, "ask about a bundled sample video");
   return [options] { return run_compare(*options); };
 }

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <QFile>
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -18,16 +19,6 @@
 
 namespace winnow::cli {
 namespace {
-
-QString speech_model(const ListenOptions& options) {
-  if (!options.model.empty()) return QFile::decodeName(QByteArray::fromStdString(options.model));
-  const QString fetched = app::fetchedSpeechModel(app::modelsFolder(app::AppFolders::standard().data));
-  if (fetched.isEmpty()) {
-    throw Exception(ErrorCode::kNoModel, "speech model",
-                    "there is none on this machine; this fetches a small one: " + program_call("get") + " whisper-tiny.en");
-  }
-  return fetched;
-}
 
 // The file of a sound's lines; empty: nothing is said in it.
 std::string lines_heard(Session& session, const std::string& path, const std::string& content, const ListenOptions& options) {
@@ -71,28 +62,54 @@ void add_speech_options(CLI::App& command, ListenOptions& options, const char* m
   command.add_option("--language", options.language, "the language that is spoken (en, de, ...); default: found by the model");
 }
 
-Transcribe transcribe_request(const std::string& path, const ListenOptions& options) {
-  Transcribe request = app::hearingRequest(path, speech_model(options));
+void add_listen_options(CLI::App& command, ListenOptions& options) {
+  command.add_flag("--listen", options.listen,
+                   "hear what is said in each video, and read it between the frames (with --subtitles auto: where there are none)");
+  add_speech_options(command, options, "--speech-model");
+}
+
+std::optional<Transcribe> hearing_request(const std::string& path, const ListenOptions& options) {
+  const QString model = options.model.empty() ? app::fetchedSpeechModel(app::modelsFolder(app::AppFolders::standard().data))
+                                              : QFile::decodeName(QByteArray::fromStdString(options.model));
+  if (model.isEmpty()) return std::nullopt;
+  Transcribe request = app::hearingRequest(path, model);
   request.language = options.language;
   return request;
 }
 
+Transcribe transcribe_request(const std::string& path, const ListenOptions& options) {
+  std::optional<Transcribe> request = hearing_request(path, options);
+  if (request) return *std::move(request);
+  throw Exception(ErrorCode::kNoModel, "speech model",
+                  "there is none on this machine; this fetches a small one: " + program_call("get") + " whisper-tiny.en");
+}
+
+bool wants_hearing(const TurnOptions& options, const ListenOptions& listen) {
+  const auto video = [&](const std::string& path) { return listen.listen && !options.heard.contains(path) && wants_speech(path, options); };
+  const auto document = [&](const std::string& path) {
+    return path != "-" && !options.heard.contains(path) && content_of_sound(path).has_value();
+  };
+  return std::ranges::any_of(options.videos, video) || std::ranges::any_of(options.documents, document);
+}
+
 void listen_to_media(Session& session, TurnOptions& options, const ListenOptions& listen) {
   for (const std::string& video : options.videos) {
-    if (!listen.listen || !wants_speech(video, options)) continue;
+    if (!listen.listen || options.heard.contains(video) || !wants_speech(video, options)) continue;
     if (const auto content = content_of_sound(video)) {
       options.heard[video] = lines_heard(session, video, *content, listen);
     } else {
+      options.heard[video] = {};
       print_err("%s: it has no sound\n", video.c_str());
     }
   }
-  for (std::string& document : options.documents) {
-    const std::optional<std::string> content = document == "-" ? std::nullopt : content_of_sound(document);
+  for (const std::string& document : options.documents) {
+    if (document == "-" || options.heard.contains(document)) continue;
+    const std::optional<std::string> content = content_of_sound(document);
     if (!content) continue;
     const std::string lines = lines_heard(session, document, *content, listen);
     if (lines.empty())
       throw Exception(ErrorCode::kInvalidArgument, document, "nothing is said in this sound, so there is nothing to ask about");
-    document = app::timedTextBeside(lines);
+    options.heard[document] = app::timedTextBeside(lines);
   }
 }
 

@@ -3,8 +3,8 @@
 // Errors: Exception; kNoModel where no speech model is there, those of Transcribe. Main thread only.
 #pragma once
 
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "app/programs/cli/console.h"
 #include "app/programs/cli/session.h"
@@ -18,11 +18,16 @@ struct ListenOptions {
   std::string language;  // empty: the sound's own
 };
 
-// --speech-model and --language.
+// --speech-model and --language; with --listen before them, of commands that ask about videos.
 void add_speech_options(CLI::App& command, ListenOptions& options, const char* model_option);
+void add_listen_options(CLI::App& command, ListenOptions& options);
 
-// The request for a file; without its content hash, which only what is kept needs.
+// The request for a file; without its content hash, which only what is kept needs. Nothing: no speech model is named or was fetched.
+std::optional<Transcribe> hearing_request(const std::string& path, const ListenOptions& options);
 Transcribe transcribe_request(const std::string& path, const ListenOptions& options);
+
+// Whether something is to be heard before it is asked about: a video with --listen, or a document that is sound.
+bool wants_hearing(const TurnOptions& options, const ListenOptions& listen);
 
 // Hears what is not kept yet: videos whose lines are to stand between their frames (options.heard), and documents that are sound, which
 // become texts of timed lines. Says on stderr what was heard.

@@ -112,6 +112,7 @@ nlohmann::ordered_json plan_json(const Turn& turn, const Planned& planned, const
 ExitStatus run_plan(CommandOptions options) {
   take_question(options);
   Session session;
+  listen_to_media(session, options.turn, options.listen);
   const ModelInfo model = session.load(load_request(options.model));
   suit_model(options.turn, model);
   ConsoleSink sink(AnswerOutput::kSilent);
@@ -132,6 +133,7 @@ RunCommand add_plan(CLI::App& command) {
   add_turn_options(command, *options);
   add_sampling_options(command, options->turn);
   add_json_option(command, *options, "print one JSON object only");
+  add_listen_options(command, options->listen);
   add_question(command, *options, "plan for a bundled sample video");
   return [options] { return run_plan(*options); };
 }

@@ -394,6 +394,10 @@ MediaRequest document_request(const std::string& path, const TurnOptions& option
   request.most_tokens = options.document_tokens;
   request.encoding = options.encoding;
   request.pages = options.pages;
+  if (const auto heard = options.heard.find(path); heard != options.heard.end()) {
+    request.subtitles = heard->second;
+    request.encoding.clear();
+  }
   return request;
 }
 

@@ -234,6 +234,25 @@ TEST(ProcessMediaReader, ReadsWhatWasOpenedAlthoughTheNameIsGone) {
   EXPECT_EQ(source->content_hash().size(), 64U);
 }
 
+// A sound counts as a document where a text of what is said in it is named.
+TEST(ProcessMediaReader, ASoundHasTheTextThatWasHeardInIt) {
+  MediaRequest sound;
+  sound.path = samples::make("tone.wav", "-f lavfi -i sine=duration=1");
+  sound.kind = MediaKind::kDocument;
+  sound.subtitles = samples::path("tone.txt");
+  samples::writeText(sound.subtitles, "[0:00] Good morning.\n");
+  expectSame(sound);
+  const auto source = readerApart().openSource(sound, {});
+  EXPECT_EQ(source->text(), "[0:00] Good morning.\n");
+  EXPECT_EQ(source->content_hash(), readerApart().openSound({sound.path, {}}, {})->content_hash());
+  MediaRequest other = sound;
+  other.subtitles = samples::path("other.txt");
+  samples::writeText(other.subtitles, "[0:00] Good night.\n");
+  EXPECT_EQ(readerApart().openSource(other, {})->text(), "[0:00] Good night.\n");
+  other.subtitles = samples::path("gone.txt");
+  EXPECT_THROW(readerApart().openSource(other, {}), Exception);
+}
+
 // A document that did not change is read once.
 TEST(ProcessMediaReader, RemembersDocuments) {
   const std::string file = samples::path("a.txt");

@@ -2,10 +2,12 @@
 // in a tone is no speech, but the same every time; how exactly it hears is tests/engine/speech.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/app/programs/cli/command_run.h"
+#include "tests/support/saw_tooth.h"
 #include "tests/support/source_folder.h"
 
 namespace winnow::testing {
@@ -16,18 +18,7 @@ namespace fs = std::filesystem;
 
 class CliTranscribe : public ::testing::Test {
  protected:
-  // 16-bit mono at 16 kHz: a saw tooth whose pitch changes every half second.
-  std::string sound() {
-    std::string wav("RIFF\0\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x80\x3E\0\0\0\x7D\0\0\2\0\x10\0data", 40);
-    const std::uint32_t bytes = 2 * 16'000 * 5;
-    for (int shift = 0; shift < 32; shift += 8) wav += static_cast<char>(bytes >> shift);
-    for (std::uint32_t at = 0; at < bytes / 2; ++at) {
-      const auto value = static_cast<std::int16_t>(static_cast<int>(at * (200 + at / 8'000 * 137) % 16'000) - 8'000);
-      wav += static_cast<char>(value & 0xFF);
-      wav += static_cast<char>(value >> 8);
-    }
-    return scratch_.write("tone.wav", wav);
-  }
+  std::string sound() { return scratch_.write("tone.wav", test::sawTooth(5)); }
   std::string model() const { return shell_quoted(source_folder() + "/tests/golden/whisper/english"); }
   ProgramRun transcribe(const std::string& rest) {
     return run_command(scratch_, "transcribe --model " + model() + " " + shell_quoted(sound()) + " " + rest);
@@ -89,6 +80,33 @@ TEST_F(CliTranscribe, AskListensOnceAndAVideoWithoutSoundIsAsked) {
   EXPECT_NE(first.err.find("lines heard in"), std::string::npos) << first.err;
   const ProgramRun second = run_command(scratch_, document);
   EXPECT_NE(second.err.find("heard before"), std::string::npos) << second.err;
+}
+
+TEST_F(CliTranscribe, EveryCommandThatAsksListens) {
+  const std::string speech = " --speech-model " + model();
+  const std::string video = shell_quoted(demo("samples/ten-seconds.mp4"));
+  for (const std::string& command : {"plan --listen --frames 2 --video " + video + " 'What is it?'",
+                                     "compare --listen --frames 2 --max-tokens 2 --method full --video " + video + " 'What is it?'"}) {
+    const ProgramRun run = run_command(scratch_, command + speech);
+    EXPECT_EQ(run.exit_code, 0) << command << run.err;
+    EXPECT_NE(run.err.find("it has no sound"), std::string::npos) << command << run.err;
+  }
+  const std::string line =
+      json{{"video", demo("samples/ten-seconds.mp4").string()}, {"frames", 2}, {"questions", {"What is it?"}}}.dump() + "\n";
+  const std::string lines = shell_quoted(scratch_.write("lines.jsonl", line + line));
+  for (const char* at_once : {"1", "2"}) {
+    const ProgramRun batch =
+        run_command(scratch_, "batch --listen --max-tokens 2 --at-once " + std::string(at_once) + speech + " " + lines);
+    EXPECT_EQ(batch.exit_code, 0) << batch.err;
+    EXPECT_NE(batch.err.find("it has no sound"), std::string::npos) << batch.err;
+    EXPECT_EQ(std::count(batch.out.begin(), batch.out.end(), '\n'), 2) << batch.out;
+  }
+  const std::string typed =
+      scratch_.write("typed.txt", "/document " + sound() + "\n/video " + demo("samples/ten-seconds.mp4").string() + " 2\n/quit\n");
+  const ProgramRun chat = run_command(scratch_, "chat --listen" + speech + " < " + shell_quoted(typed));
+  EXPECT_EQ(chat.exit_code, 0) << chat.err;
+  EXPECT_NE(chat.err.find("nothing is said in this sound"), std::string::npos) << chat.err;
+  EXPECT_NE(chat.err.find("it has no sound"), std::string::npos) << chat.err;
 }
 
 }  // namespace
