@@ -120,11 +120,19 @@ int main(int argc, char** argv) {
   const app::ModelDownloads downloads = app::packageDownloads(models);
   app::ModelFinder finder(app::modelFolders(folders.data, QDir::homePath()));
 
+  const auto hears = [folder = models](const QByteArray& path, const QByteArray& sha256) -> std::optional<Transcribe> {
+    const QString model = app::fetchedSpeechModel(folder);
+    if (model.isEmpty()) return std::nullopt;
+    Transcribe request = app::hearingRequest(path.toStdString(), model);
+    request.content = sha256.toStdString();
+    return request;
+  };
   const std::unique_ptr<app::MediaReader> served = app::makeMediaReader(inProcess);
   const auto serve = [&](const app::RequestDefaults& defaults) {
     app::ApiOptions api;
     api.defaults = defaults;
     api.storeFolder = QFile::encodeName(QDir(folders.cache).filePath("served")).toStdString();
+    api.hearing = [hears] { return hears({}, {}); };
     api.version = WINNOW_VERSION;
     return std::make_unique<app::ApiServer>(engine, *served, api);
   };
@@ -181,13 +189,6 @@ int main(int argc, char** argv) {
                              return std::make_unique<app::GpuLibraryDownload>(wanted, app::gpuLibraryFolder(folders.data, wanted), source);
                            }};
 
-  const auto hears = [folder = models](const QByteArray& path, const QByteArray& sha256) -> std::optional<Transcribe> {
-    const QString model = app::fetchedSpeechModel(folder);
-    if (model.isEmpty()) return std::nullopt;
-    Transcribe request = app::hearingRequest(path.toStdString(), model);
-    request.content = sha256.toStdString();
-    return request;
-  };
   const auto heardFile = [data = folders.data](const Transcribe& request) { return app::transcriptFile(data, request, app::kSubtitles); };
   const app::ModelOffer& ears = app::speechOffers().front();
   const ui::HearingService hearing{hears, heardFile, ears.name, ears.wheelBytes, [&] { return downloads.make(ears); }};

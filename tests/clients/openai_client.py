@@ -5,10 +5,17 @@
 
 Makes an environment with the client of PyPI in a folder of its own (kept between runs), starts the server on a free port and prints a line
 for each check; ends with 1 if one failed."""
+import base64
+import io
+import pathlib
+import struct
 import sys
 import time
+import wave
 
 from served_model import SAMPLES, Checks, data_uri, go_on_with, served
+
+SPEECH = pathlib.Path(__file__).resolve().parents[1] / "golden" / "whisper" / "english"
 
 
 def refused(check, name, ask, status):
@@ -18,6 +25,33 @@ def refused(check, name, ask, status):
         check(name, False, "was answered")
     except openai.APIStatusError as error:
         check(name, error.status_code == status, f"{error.status_code}: {error.body['message']}")
+
+
+def tone():
+    """Two seconds of a tone, in which nothing is said, as a file of sound."""
+    file = io.BytesIO()
+    with wave.open(file, "wb") as sound:
+        sound.setparams((1, 2, 16_000, 0, "NONE", ""))
+        sound.writeframes(b"".join(struct.pack("<h", at * 400 % 16_000 - 8_000) for at in range(32_000)))
+    return file.getvalue()
+
+
+def hear(client, check, chat):
+    """The speech model of the tests has random weights: what it hears in a tone is checked to be nothing, in every form."""
+    ask = lambda **more: client.audio.transcriptions.create(**{"model": "whisper-1", "file": ("tone.wav", tone()), **more})
+    check("a sound is heard", ask().text == "" and ask().usage.seconds == 2)
+    check("as text", ask(response_format="text").strip() == "")
+    check("as subtitles", ask(response_format="vtt").strip() == "WEBVTT" and ask(response_format="srt") == "")
+    told = ask(response_format="verbose_json", timestamp_granularities=["segment"], temperature=0, language="en")
+    check("with its length", told.duration == 2 and told.segments == [])
+    check("its model is listed", "english" in [model.id for model in client.models.list()])
+    refused(check, "words' times", lambda: ask(response_format="verbose_json", timestamp_granularities=["word"]), 400)
+    refused(check, "a prompt", lambda: ask(prompt="Names: Winnow"), 400)
+    refused(check, "a transcript in pieces", lambda: list(ask(stream=True)), 400)
+    refused(check, "another speech model", lambda: ask(model="gpt-4o-transcribe"), 404)
+    refused(check, "a file that is no sound", lambda: ask(file=("tone.wav", b"nothing")), 400)
+    audio = {"data": base64.b64encode(tone()).decode(), "format": "wav"}
+    refused(check, "a message in which nothing is said", lambda: chat([{"type": "input_audio", "input_audio": audio}]), 400)
 
 
 def run(address, media):
@@ -94,6 +128,7 @@ def run(address, media):
     refused(check, "a file elsewhere", lambda: chat([{"type": "video_url", "video_url": {"url": "file:///etc/passwd"}}]), 400)
     refused(check, "another model", lambda: client.chat.completions.create(
         model="gpt-4", messages=[{"role": "user", "content": "x"}]), 404)
+    hear(client, check, chat)
     return check.failed
 
 
@@ -101,6 +136,6 @@ if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     go_on_with("openai==3.57.0")
-    with served(sys.argv[1]) as address:
+    with served(sys.argv[1], "--speech-model", str(SPEECH)) as address:
         failures = run(address, SAMPLES)
     sys.exit(1 if failures else 0)

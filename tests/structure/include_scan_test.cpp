@@ -170,7 +170,7 @@ TEST(IncludeScan, RoomsOfAppFollowTheirOrder) {
                         {"app/engine/remote", 3},      {"app/engine/host", 3},
                         {"app/engine/cache_store", 3}, {"app/engine/program", 4},
                         {"app/engine/source", 4},      {"app/words", 5},
-                        {"app/programs/server", 5},    {"app/programs/cli", 6}},
+                        {"app/programs/server", 6},    {"app/programs/cli", 7}},
                3);
 }
 

@@ -61,6 +61,7 @@ app::ApiOptions api_options(const ServeOptions& options) {
   api.lengthGiven = options.turn.answer_length_given;
   api.mediaFolders = options.media_folders;
   api.storeFolder = (app::AppFolders::standard().cache + QStringLiteral("/served")).toLocal8Bit().toStdString();
+  api.hearing = [listen = options.listen] { return hearing_request({}, listen); };
   if (options.remote_media) api.remoteMedia.emplace();
   api.mostWaiting = static_cast<std::size_t>(options.waiting);
   api.atOnce = static_cast<std::size_t>(options.at_once);
@@ -102,6 +103,7 @@ RunCommand add_serve(CLI::App& command) {
   add_detail_options(command, options->turn.detail);
   add_method_options(command, options->turn);
   add_sampling_options(command, options->turn);
+  add_speech_options(command, options->listen, "--speech-model");
   command.add_option("--host", options->host, "numeric address to listen on; any but loopback needs --api-key-file")->capture_default_str();
   command.add_option("--port", options->port, "port to listen on; 0: any that is free")
       ->check(whole_number(0, 65535))

@@ -157,6 +157,10 @@ Ordered modelJson(const ModelInfo& model, std::int64_t createdS) {
            {{"family", model.family}, {"device", model.device}, {"dtype", model.dtype}, {"kv_bytes_per_token", model.kv_bytes_per_token}}}};
 }
 
+Ordered speechModelJson(const std::string& name, std::int64_t createdS) {
+  return {{"id", name}, {"object", "model"}, {"created", createdS}, {"owned_by", "winnow"}, {"winnow", {{"hears", true}}}};
+}
+
 Ordered plannedJson(const Planned& planned) { return fields::written_fields<PlainForm>(planned); }
 
 }  // namespace winnow::app

@@ -43,6 +43,7 @@ std::string errorChunkText(const ApiRefusal& refusal);
 const char* finishReasonOf(StopReason reason);
 
 nlohmann::ordered_json modelJson(const ModelInfo& model, std::int64_t createdS);
+nlohmann::ordered_json speechModelJson(const std::string& name, std::int64_t createdS);
 nlohmann::ordered_json plannedJson(const Planned& planned);
 
 }  // namespace winnow::app

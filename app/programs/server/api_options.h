@@ -12,6 +12,7 @@
 #include "app/programs/server/chat_request.h"
 #include "app/programs/server/http_listener.h"
 #include "app/programs/server/remote_media.h"
+#include "app/programs/server/served_sounds.h"
 
 namespace winnow::app {
 
@@ -26,6 +27,7 @@ struct ApiOptions {
   std::vector<std::string> mediaFolders;
   std::optional<RemoteMediaLimits> remoteMedia;      // nothing: none are fetched
   std::string storeFolder;                           // of media inside requests
+  ServedSounds::Hearing hearing{};                   // of sounds; empty: none are heard
   std::int64_t storedBytes = std::int64_t{4} << 30;  // of them, at most
   std::int64_t keptBytes = std::int64_t{4} << 30;    // of the caches of answered threads, at most
   std::size_t mostWaiting = 16;                      // requests, those that are answered included

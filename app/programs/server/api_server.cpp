@@ -17,10 +17,12 @@ using Answer = CountedReplies::Answer;
 constexpr std::string_view kWirePath = "/winnow/v1/";
 constexpr std::string_view kMediaPath = "media/";
 constexpr std::string_view kVersion = "/v1";
+constexpr std::string_view kWordsPath = "/v1/audio/transcriptions";
 
 // True for a path of OpenAI's API asked by a client whose address was given without "/v1".
 bool isWithoutVersion(std::string_view path) {
-  constexpr std::string_view kPaths[] = {"/chat/completions", "/completions", "/embeddings", "/responses", "/models"};
+  constexpr std::string_view kPaths[] = {"/chat/completions", "/completions", "/embeddings",
+                                         "/responses",        "/models",      "/audio/transcriptions"};
   return std::ranges::find(kPaths, path) != std::end(kPaths) || path.starts_with("/models/");
 }
 
@@ -28,6 +30,8 @@ bool isWithoutVersion(std::string_view path) {
 const char* lackingAt(std::string_view path) {
   if (path == "/v1/embeddings") return "this server gives no embeddings";
   if (path.starts_with("/v1/responses")) return "this server has no Responses API (/v1/responses): use /v1/chat/completions";
+  if (path == "/v1/audio/translations" || path == "/v1/audio/speech")
+    return "this server writes down what is said, and no more: use /v1/audio/transcriptions";
   if (path == "/v1/messages" || path == "/api/chat" || path == "/api/generate")
     return "this server speaks OpenAI's API alone: use /v1/chat/completions";
   return nullptr;
@@ -50,11 +54,12 @@ class ApiServer::Work {
       : m_engine(engine),
         m_options(options),
         m_store(options.storeFolder, options.storedBytes),
+        m_sounds(m_store, options.hearing),
         m_answers(engine, m_replies, options.keptBytes),
         m_line(engine, options.mostWaiting, options.atOnce),
         m_wire({engine, m_line, m_mailbox}, m_store, options.keptBytes),
-        m_pages(m_options, m_model, m_replies, m_line),
-        m_reader(m_options, m_store, media, {m_model, m_replies, m_line, m_mailbox, m_answers, m_wire}),
+        m_pages(m_options, {m_model, m_replies, m_line, m_sounds}),
+        m_reader(m_options, m_store, media, {m_model, m_replies, m_line, m_mailbox, m_answers, m_sounds, m_wire}),
         m_listener(
             options.address, options.port, options.limits, [this](const HttpRequest& request) { return gate(request); },
             [this](HttpRequest request, Answer answer) { route(std::move(request), std::move(answer)); }) {
@@ -86,10 +91,11 @@ class ApiServer::Work {
     if (request.method == "OPTIONS") return m_replies.reply(answer, {204, "", "", {}});
     if (path.starts_with(kWirePath)) return routeWire(std::move(request), answer);
     if (const char* const lacking = lackingAt(path)) return m_replies.refuse(answer, {404, lacking, {}, "not_found"});
-    const bool takesBody = RequestReader::takes(path);
+    const bool takesBody = path == kWordsPath || RequestReader::takes(path);
     if (!takesBody && !StatusPages::has(path)) return m_replies.refuse(answer, noSuchEndpoint());
     const char* const method = takesBody ? "POST" : "GET";
     if (request.method != method) return m_replies.reply(answer, wrongMethod(method));
+    if (path == kWordsPath) return m_reader.takeSound(std::move(request), answer);
     if (takesBody) return m_reader.take(std::move(request), answer);
     m_replies.orRefuse(answer, [&] { m_replies.reply(answer, m_pages.at(path)); });
   }
@@ -112,6 +118,7 @@ class ApiServer::Work {
   LoadedModel m_model;
   CountedReplies m_replies;
   MediaStore m_store;
+  ServedSounds m_sounds;
   ServedAnswers m_answers;
   AnswerLine m_line;
   Mailbox m_mailbox;

@@ -134,6 +134,8 @@ class Parts {
   Parts(const RequestMedia& media, const MediaReader& reader, const FramePlan& plan, const MediaDetails& detail)
       : m_media(media), m_reader(reader), m_plan(plan), m_detail(detail) {}
 
+  const std::vector<std::string>& sounds() const { return m_sounds; }
+
   std::vector<Item> read(const Json& content, const std::string& path) {
     if (content.is_string()) return {TextItem{content.get<std::string>()}};
     if (!content.is_array()) throw ApiRefusal(400, "must be a text or a list of parts", path);
@@ -151,8 +153,10 @@ class Parts {
     if (type == "video_url") return medium(address(part, "video_url"), MediaKind::kVideo, part.path("video_url.url"));
     if (type == "input_video") return inputVideo(part);
     if (type == "file") return file(part);
-    if (type == "input_audio" || type == "audio_url") refuseUnsupported(part.path("type"), "sound");
-    throw ApiRefusal(400, "must be text, image_url, video_url, input_video or file", part.path("type"));
+    if (type == "input_audio") return inputAudio(part);
+    if (type == "audio_url")
+      return sound(m_media.pathOf(address(part, "audio_url"), part.path("audio_url.url")), part.path("audio_url.url"));
+    throw ApiRefusal(400, "must be text, image_url, video_url, input_video, input_audio, audio_url or file", part.path("type"));
   }
 
   // {"url": ...}, or the address itself as some clients send it.
@@ -183,6 +187,23 @@ class Parts {
     if (const auto data = from.text("data"))
       return item(m_media.pathOfBase64(*data, from.path("data")), MediaKind::kVideo, from.path("data"));
     return medium(from.neededText("url"), MediaKind::kVideo, from.path("url"));
+  }
+
+  // What the file is its bytes say, not the format that is named.
+  Item inputAudio(const RequestFields& part) {
+    const auto audio = part.object("input_audio");
+    if (!audio) throw ApiRefusal(400, "is missing", part.path("input_audio"));
+    return sound(m_media.pathOfBase64(audio->neededText("data"), audio->path("data")), audio->path("data"));
+  }
+
+  Item sound(const std::string& path, const std::string& param) {
+    try {
+      m_reader.openSound({path, {}}, {});
+    } catch (const Exception& exception) {
+      throw ApiRefusal(400, exception.error().reason, param, "invalid_media");
+    }
+    m_sounds.push_back(path);
+    return MediaItem{{path, MediaKind::kDocument, {}}};
   }
 
   Item file(const RequestFields& part) {
@@ -217,6 +238,7 @@ class Parts {
   const MediaReader& m_reader;
   const FramePlan m_plan;
   const MediaDetails m_detail;
+  std::vector<std::string> m_sounds;
 };
 
 Message readMessage(const RequestFields& message, Parts& parts) {
@@ -242,7 +264,7 @@ Message readMessage(const RequestFields& message, Parts& parts) {
   if (content != nullptr) read.items = parts.read(*content, message.path("content"));
   const auto isMedium = [](const Item& item) { return std::holds_alternative<MediaItem>(item); };
   if (read.role != Role::kUser && std::ranges::any_of(read.items, isMedium))
-    throw ApiRefusal(400, "pictures, videos and files stand in messages of the user", message.path("content"));
+    throw ApiRefusal(400, "pictures, videos, sounds and files stand in messages of the user", message.path("content"));
   return read;
 }
 
@@ -262,6 +284,7 @@ ChatRequest chatRequestOf(const RequestFields& body, const RequestDefaults& defa
   std::vector<Message>& thread = request.turn.messages;
   for (std::size_t i = 0; i < messages->size(); ++i)
     thread.push_back(readMessage(RequestFields((*messages)[i], "messages[" + std::to_string(i) + "]"), parts));
+  request.sounds = parts.sounds();
   beginAnswer(request.turn);
   if (thread.empty() || thread.back().role != Role::kUser)
     throw ApiRefusal(400, "the last message must be the user's, or begin the answer to one of the user's", "messages");

@@ -28,6 +28,7 @@ struct ChatRequest {
   bool lengthGiven = false;          // of the answer
   std::string echo;                  // before the text: the prompt, where it is wanted again
   std::vector<std::string> ignored;  // fields that had no effect
+  std::vector<std::string> sounds;   // files of sound among the turn's documents, which are to become what is said in them
 };
 
 // The defaults for what a request leaves out.

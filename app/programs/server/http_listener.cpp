@@ -219,6 +219,7 @@ HttpRequest requestOf(const Parser& parser) {
   request.origin = text(header[http::field::origin]);
   request.authorization = text(header[http::field::authorization]);
   request.session = text(header["Winnow-Session"]);
+  request.type = text(header[http::field::content_type]);
   request.announcesBody = parser.chunked() || parser.content_length().value_or(0) > 0;
   return request;
 }

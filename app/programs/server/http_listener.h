@@ -28,6 +28,7 @@ struct HttpRequest {
   std::string origin;         // empty: none
   std::string authorization;  // likewise
   std::string session;        // header Winnow-Session; likewise
+  std::string type;           // Content-Type; likewise
   bool announcesBody = false;
   std::string body;
 };

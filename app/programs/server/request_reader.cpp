@@ -8,6 +8,7 @@
 
 #include "app/programs/server/completion_request.h"
 #include "app/programs/server/request_media.h"
+#include "app/programs/server/transcription_request.h"
 
 namespace winnow::app {
 namespace {
@@ -53,6 +54,7 @@ struct RequestReader::Arrived {
   const ModelInfo model;
   const Clock::time_point at;
   const RequestMedia& media;
+  const Arriving& arriving;
 };
 
 RequestReader::RequestReader(const ApiOptions& options, MediaStore& store, const MediaReader& media, const Uses& uses)
@@ -90,8 +92,30 @@ void RequestReader::take(HttpRequest request, const Answer& answer) {
                  body = std::make_shared<const std::string>(std::move(request.body))]() mutable {
     parse(arriving, *body);
     if (arriving.body == nullptr) return m_uses.line.leave();
-    if (!m_options.remoteMedia || !namesNetwork(*arriving.body)) return read(arriving, m_media);
-    m_fetchers.start([this, arriving] { readFetching(arriving); });
+    readParsed(arriving);
+  });
+}
+
+void RequestReader::takeSound(HttpRequest request, const Answer& answer) {
+  if (!m_uses.line.enter()) return m_uses.replies.reply(answer, busyReply());
+  m_reader.post([this, request = std::make_shared<const HttpRequest>(std::move(request)), answer] {
+    readOrLeave(answer, [&]() -> Mailbox::Letter {
+      const TranscriptionRequest asked = transcriptionRequestOf(*request);
+      const auto heard = [this, answer, form = asked.form](const Transcribed& words) {
+        m_uses.replies.reply(answer, transcriptReply(form, words));
+      };
+      Transcribe sound = m_uses.sounds.requestOf(asked.sound_view, asked.model);
+      if (!asked.language.empty()) sound.language = asked.language;
+      try {
+        m_mediaReader.openSound({sound.path, {}}, {});
+      } catch (const Exception& exception) {
+        throw ApiRefusal(400, exception.error().reason, "file", "invalid_media");
+      }
+      return [this, answer, place = m_uses.answers.wordsOf(std::move(sound), answer, heard)] {
+        ++m_requests;
+        push(answer, place);
+      };
+    });
   });
 }
 
@@ -123,6 +147,11 @@ void RequestReader::parse(Arriving& arriving, const std::string& body) {
   });
 }
 
+void RequestReader::readParsed(const Arriving& arriving) {
+  if (!m_options.remoteMedia || !namesNetwork(*arriving.body)) return read(arriving, m_media);
+  m_fetchers.start([this, arriving] { readFetching(arriving); });
+}
+
 void RequestReader::readFetching(const Arriving& arriving) {
   const auto asker = std::make_shared<InterruptSource>(m_closing.token());
   arriving.answer->whenGone([asker] { asker->request_cancel(); });
@@ -133,7 +162,8 @@ void RequestReader::readFetching(const Arriving& arriving) {
 void RequestReader::read(const Arriving& arriving, const RequestMedia& media) {
   readOrLeave(arriving.answer, [&] {
     ModelInfo model = m_uses.model.require();
-    return arriving.endpoint.read(*this, {RequestFields(*arriving.body, ""), arriving.answer, std::move(model), arriving.at, media});
+    return arriving.endpoint.read(*this,
+                                  {RequestFields(*arriving.body, ""), arriving.answer, std::move(model), arriving.at, media, arriving});
   });
 }
 
@@ -157,6 +187,7 @@ ChatRequest RequestReader::chatOf(const Arrived& arrived) const {
 
 Mailbox::Letter RequestReader::answerOf(const Arrived& arrived, ChatRequest chat, bool planOnly) {
   requireModel(chat.model, arrived.model);
+  if (std::optional<Transcribe> unheard = m_uses.sounds.read(chat)) return wordsOf(arrived, *std::move(unheard));
   if (!chat.lengthGiven && !m_options.lengthGiven) chat.turn.sampling.max_new_tokens = longestUnasked(arrived.model);
   chat.turn.asked = arrived.at;
   return intoLine(arrived, m_uses.answers.answerTo(std::move(chat), arrived.model.name, arrived.answer, planOnly), !planOnly);
@@ -165,6 +196,18 @@ Mailbox::Letter RequestReader::answerOf(const Arrived& arrived, ChatRequest chat
 Mailbox::Letter RequestReader::tokensOf(const Arrived& arrived, TokenRequest tokens) {
   requireModel(tokens.model, arrived.model);
   return intoLine(arrived, m_uses.answers.tokensOf(std::move(tokens), arrived.model.context_tokens, arrived.answer), /*counts=*/false);
+}
+
+// Hears a sound of the request, which is then read again.
+Mailbox::Letter RequestReader::wordsOf(const Arrived& arrived, Transcribe sound) {
+  const auto heard = [this, sound, arriving = arrived.arriving](const Transcribed& words) {
+    if (!m_uses.line.enter()) return m_uses.replies.reply(arriving.answer, busyReply());
+    m_reader.post([this, sound, arriving, words] {
+      m_uses.sounds.keep(sound, words);
+      readParsed(arriving);
+    });
+  };
+  return intoLine(arrived, m_uses.answers.wordsOf(sound, arrived.answer, heard), /*counts=*/false);
 }
 
 // counts: among those that were asked for an answer.
@@ -176,9 +219,13 @@ Mailbox::Letter RequestReader::intoLine(const Arrived& arrived, AnswerLine::Plac
       return m_uses.replies.refuse(answer, modelChanged());
     }
     if (counts) ++m_requests;
-    answer->whenGone([this, place] { m_uses.mailbox.post([this, place] { m_uses.line.gone(place); }); });
-    m_uses.line.push(place);
+    push(answer, place);
   };
+}
+
+void RequestReader::push(const Answer& answer, const AnswerLine::Place& place) {
+  answer->whenGone([this, place] { m_uses.mailbox.post([this, place] { m_uses.line.gone(place); }); });
+  m_uses.line.push(place);
 }
 
 }  // namespace winnow::app

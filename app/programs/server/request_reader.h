@@ -1,5 +1,6 @@
 // Reads what is asked with a body, and puts it into the line: requests of OpenAI's API, and those of another machine's Winnow.
 //
+// Sounds of a thread are heard first: each goes into the line by itself, and the request is read again once its words are known.
 // A body may hold hundreds of megabytes of base64, so reading has a thread of its own. A request that names media of the network is read on
 // yet another one, so that no other waits for a slow machine.
 // Errors: none; what cannot be done is refused to its asker. Threads: made and destroyed by the EngineHost's, which asks requests(); the
@@ -19,6 +20,7 @@
 #include "app/programs/server/counted_replies.h"
 #include "app/programs/server/loaded_model.h"
 #include "app/programs/server/served_answers.h"
+#include "app/programs/server/served_sounds.h"
 #include "app/programs/server/wire_service.h"
 #include "engine/base/interrupt.h"
 
@@ -35,6 +37,7 @@ class RequestReader {
     AnswerLine& line;
     Mailbox& mailbox;  // of the EngineHost's thread
     ServedAnswers& answers;
+    ServedSounds& sounds;
     WireService& wire;
   };
   RequestReader(const ApiOptions& options, MediaStore& store, const MediaReader& media, const Uses& uses);
@@ -45,6 +48,8 @@ class RequestReader {
   // To one of them.
   void take(HttpRequest request, const Answer& answer);
 
+  // A form with a sound, whose words are wanted.
+  void takeSound(HttpRequest request, const Answer& answer);
   // From another machine's Winnow: a request, and whether a file is here (HEAD) or a piece of it.
   void takeWire(HttpRequest request, const Answer& answer);
   void takeMedia(std::string sha256, HttpRequest piece, const Answer& answer);
@@ -61,6 +66,7 @@ class RequestReader {
   RequestDefaults defaultsFor(const ModelInfo& model) const;
   ChatRequest chatOf(const Arrived& arrived) const;
   void parse(Arriving& arriving, const std::string& body);
+  void readParsed(const Arriving& arriving);
   void readFetching(const Arriving& arriving);
   void read(const Arriving& arriving, const RequestMedia& media);
   void readOrLeave(const Answer& answer, const std::function<Mailbox::Letter()>& read);
@@ -68,7 +74,9 @@ class RequestReader {
   // Each gives what is to be done on the EngineHost's thread.
   Mailbox::Letter answerOf(const Arrived& arrived, ChatRequest chat, bool planOnly);
   Mailbox::Letter tokensOf(const Arrived& arrived, TokenRequest tokens);
+  Mailbox::Letter wordsOf(const Arrived& arrived, Transcribe sound);
   Mailbox::Letter intoLine(const Arrived& arrived, AnswerLine::Place place, bool counts);
+  void push(const Answer& answer, const AnswerLine::Place& place);
 
   const ApiOptions& m_options;
   const RequestMedia m_media;

@@ -110,6 +110,29 @@ class ServedAnswers::AskedTokens final : public LineRequest {
   const Answer m_answer;
 };
 
+// One sound that is heard.
+class ServedAnswers::AskedWords final : public LineRequest {
+ public:
+  AskedWords(ServedAnswers& owner, Transcribe sound, Answer answer, std::function<void(const Transcribed&)> heard)
+      : m_owner(owner), m_sound(std::move(sound)), m_answer(std::move(answer)), m_heard(std::move(heard)) {}
+
+  RequestBody begin() override { return m_sound; }
+
+  void hear(const Event& event) override {
+    if (const auto* heard = std::get_if<Transcribed>(&event.body)) m_heard(*heard);
+    if (const auto* failed = std::get_if<Failed>(&event.body)) turnAway(refusalOf(failed->error));
+    if (std::holds_alternative<Finished>(event.body)) turnAway(modelChanged());
+  }
+
+  void turnAway(const ApiRefusal& refusal) override { m_owner.m_replies.refuse(m_answer, refusal); }
+
+ private:
+  ServedAnswers& m_owner;
+  const Transcribe m_sound;
+  const Answer m_answer;
+  const std::function<void(const Transcribed&)> m_heard;
+};
+
 ServedAnswers::ServedAnswers(EngineHost& engine, CountedReplies& replies, std::int64_t keptBytes)
     : m_engine(engine), m_replies(replies), m_threads(kFirstServedConversation, keptBytes), m_lastPlain(kFirstPlainConversation) {}
 
@@ -123,6 +146,10 @@ AnswerLine::Place ServedAnswers::answerTo(ChatRequest request, const std::string
 
 AnswerLine::Place ServedAnswers::tokensOf(TokenRequest request, std::int64_t contextTokens, const Answer& answer) {
   return std::make_shared<AskedTokens>(*this, std::move(request), contextTokens, answer);
+}
+
+AnswerLine::Place ServedAnswers::wordsOf(Transcribe sound, const Answer& answer, std::function<void(const Transcribed& heard)> heard) {
+  return std::make_shared<AskedWords>(*this, std::move(sound), answer, std::move(heard));
 }
 
 ConversationId ServedAnswers::plainConversation() { return ++m_lastPlain; }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,12 +27,15 @@ class ServedAnswers {
   // model: its name. planOnly: only what the answer would take.
   AnswerLine::Place answerTo(ChatRequest request, const std::string& model, const Answer& answer, bool planOnly);
   AnswerLine::Place tokensOf(TokenRequest request, std::int64_t contextTokens, const Answer& answer);
+  // heard: told what is said, unless that fails, which is answered.
+  AnswerLine::Place wordsOf(Transcribe sound, const Answer& answer, std::function<void(const Transcribed& heard)> heard);
 
   std::vector<ConversationId> forgetAll() { return m_threads.forgetAll(); }
 
  private:
   class Asked;
   class AskedTokens;
+  class AskedWords;
 
   // A completion of plain text goes on from nothing, and nothing goes on from it.
   ConversationId plainConversation();

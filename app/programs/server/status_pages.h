@@ -17,7 +17,13 @@ namespace winnow::app {
 class StatusPages {
  public:
   // All outlive this.
-  StatusPages(const ApiOptions& options, const LoadedModel& model, const CountedReplies& replies, const AnswerLine& line);
+  struct Uses {
+    const LoadedModel& model;
+    const CountedReplies& replies;
+    const AnswerLine& line;
+    const ServedSounds& sounds;
+  };
+  StatusPages(const ApiOptions& options, const Uses& uses);
 
   static bool has(std::string_view path);
   // path: one that there is.
@@ -29,9 +35,7 @@ class StatusPages {
   HttpReply modelNamed(const std::string& name) const;
 
   const ApiOptions& m_options;
-  const LoadedModel& m_model;
-  const CountedReplies& m_replies;
-  const AnswerLine& m_line;
+  const Uses m_uses;
   const std::int64_t m_startedS;
 };
 

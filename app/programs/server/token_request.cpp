@@ -44,7 +44,9 @@ TokenRequest tokenizeRequestOf(const RequestFields& body, const RequestDefaults&
   if (body.find("messages") == nullptr) throw ApiRefusal(400, "there must be a content, a prompt or messages");
   if (!body.boolean("add_generation_prompt", true)) refuseUnsupported("add_generation_prompt", "a thread without the start of its answer");
   if (body.boolean("continue_final_message", false)) refuseUnsupported("continue_final_message", "going on with a message");
-  request.chat = chatRequestOf(body, defaults, media, reader).turn;
+  ChatRequest chat = chatRequestOf(body, defaults, media, reader);
+  if (!chat.sounds.empty()) refuseUnsupported("messages", "counting the tokens of a sound");
+  request.chat = std::move(chat.turn);
   if (!begins_anew(*request.chat)) refuseUnsupported("messages", "an answer that is begun");
   return request;
 }

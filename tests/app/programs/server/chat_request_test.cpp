@@ -121,7 +121,7 @@ TEST_F(ChatRequestTest, NamesTheFieldThatIsWrong) {
                            R"({"messages":[{"role":"user","content":"x"},{"role":"system","content":"y"}]})"})
     EXPECT_NE(refusal([&] { read(none); }).find("the last message must be the user's"), std::string::npos) << none;
   EXPECT_EQ(refusal([&] { asking(R"({"type":"poem"})"); }),
-            "messages[0].content[0].type: must be text, image_url, video_url, input_video or file");
+            "messages[0].content[0].type: must be text, image_url, video_url, input_video, input_audio, audio_url or file");
   EXPECT_EQ(refusal([&] { with(R"("winnow":{"share":1})"); }), "winnow.share: is not known");
 }
 
