@@ -46,6 +46,13 @@ QString formatSeconds(double ms) {
   return FormatWords::tr("%1 min").arg(QLocale().toString(seconds / 60.0, 'f', 0));
 }
 
+QString formatLength(double seconds) {
+  const qint64 whole = std::isfinite(seconds) && seconds > 0 ? qRound64(std::min(seconds, 1e9)) : 0;
+  if (whole < 60) return FormatWords::tr("%1 s").arg(whole);
+  if (whole < 3600) return FormatWords::tr("%1 min %2 s").arg(whole / 60).arg(whole % 60);
+  return FormatWords::tr("%1 h %2 min").arg(whole / 3600).arg(whole / 60 % 60);
+}
+
 QString formatClock(double seconds) {
   const qint64 whole = std::isfinite(seconds) && seconds > 0 ? static_cast<qint64>(std::floor(std::min(seconds, 1e9) + 0.5)) : 0;
   const qint64 h = whole / 3600, m = whole / 60 % 60, s = whole % 60;

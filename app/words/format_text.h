@@ -14,6 +14,7 @@ QString formatMegabytes(qint64 bytes);  // as download pages count, in millions:
 QString formatShare(double share);      // 0.2 -> "20 %", below 1 % with one decimal
 QString formatMilliseconds(double ms);  // "85 ms", "1.4 s"
 QString formatSeconds(double ms);       // of what is foreseen: "8 s", at least one; "3 min"
+QString formatLength(double seconds);   // of sound: "12 s", "3 min 12 s", "1 h 2 min"
 QString formatClock(double seconds);    // "0:07", "2:08", "1:02:03"
 // A day as seen from `now`: "14:05" today, then "Yesterday", the weekday within six days, "3 Mar" within the year, "3 Mar 2025".
 QString formatWhen(const QDateTime& when, const QDateTime& now);

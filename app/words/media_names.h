@@ -12,6 +12,7 @@ inline constexpr char kTextNames[] =
 
 // All images and videos that are read, as a dialog wants them: "*.png *.jpg".
 QString mediaNames();
+QString soundNames();
 bool namedAsPicture(const QString& name);
 bool namedAsVideo(const QString& name);
 

@@ -39,6 +39,8 @@ int framesRead(const app::Attachment& video) {
 QString planDetail(const app::Attachment& attachment) {
   if (attachment.kind == MediaKind::kDocument) {
     const QString length = app::documentLength(attachment.words, attachment.sampled.tokens, attachment.mostTokens);
+    // Sound, whose words are its text.
+    if (attachment.durationS > 0) return tr("Sound, %1").arg(app::formatLength(attachment.durationS)) + QStringLiteral(" · ") + length;
     return length.isEmpty() ? tr("Document") : length;
   }
   if (attachment.kind == MediaKind::kImage) {

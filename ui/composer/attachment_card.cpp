@@ -125,11 +125,20 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
   m_encoding = new EncodingChoice(m_preview.encodings());
   words->addWidget(m_encoding);
   connect(m_encoding, &EncodingChoice::chosen, this, &AttachmentCard::readIn);
-  m_offer = new QPushButton(tr("Use it"));  // says what, once there is something
-  setTextRole(m_offer, TextRole::kCaption);
-  m_offer->hide();
-  words->addWidget(m_offer, 0, Qt::AlignLeft);
-  connect(m_offer, &QPushButton::clicked, this, &AttachmentCard::takeOffer);
+  auto* offers = new QHBoxLayout;
+  setSpacing(offers, 6);
+  const auto addOffer = [this, offers](std::optional<Offer> (AttachmentCard::*what)()) {
+    auto* button = new QPushButton(tr("Use it"));  // says what, once there is something
+    setTextRole(button, TextRole::kCaption);
+    button->hide();
+    offers->addWidget(button);
+    connect(button, &QPushButton::clicked, this, [this, what] { take((this->*what)()); });
+    return button;
+  };
+  m_offer = addOffer(&AttachmentCard::offer);
+  m_instead = addOffer(&AttachmentCard::offerInstead);
+  offers->addStretch(1);
+  words->addLayout(offers);
   head->addWidget(m_words, 1);
   m_remove = new QToolButton;
   m_remove->setAutoRaise(true);
@@ -173,7 +182,10 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
     }
   });
   if (m_hearing != nullptr) {
-    connect(m_hearing, &Hearing::modelChanged, this, &AttachmentCard::showOffer);
+    connect(m_hearing, &Hearing::modelChanged, this, [this] {
+      showOffer();
+      listenUnasked();
+    });
     connect(m_hearing, &Hearing::heard, this, &AttachmentCard::onHeard);
     connect(m_hearing, &Hearing::progressed, this, [this](const QByteArray& path, double heardS, double soundS) {
       if (path != m_attachment.path || m_state != CardState::kReady) return;
@@ -205,7 +217,7 @@ void AttachmentCard::probe() {
 void AttachmentCard::onProbed(const MediaSummary& summary) {
   const QByteArray& attached = m_attachment.sha256;
   const bool changed = !attached.isEmpty() && !summary.sha256.isEmpty() && attached != summary.sha256;
-  const bool otherLines = app::linesDiffer(m_attachment, summary.lines);
+  const bool otherLines = app::linesDiffer(m_attachment, summary.linesIn(m_attachment.subtitles));
   if (!changed && !otherLines) return take(summary);
   m_summary = summary;
   onFailed({ErrorCode::kMediaChanged, (changed ? m_attachment.path : m_attachment.subtitles).toStdString(), "its bytes have changed"});
@@ -227,8 +239,9 @@ void AttachmentCard::take(const MediaSummary& summary) {
   if (!summary.posterPng.isEmpty()) m_attachment.thumbnailPng = summary.posterPng;
   // Subtitles of an earlier draft may be gone, be another file now, or have moved with the video.
   const bool sameLines = !m_attachment.subtitles.isEmpty() && !m_attachment.sampled.linesDigest.isEmpty();
-  if (m_attachment.subtitles != summary.subtitles) m_attachment.subtitles = sameLines ? summary.subtitles : QByteArray();
-  if (std::exchange(m_wasHeard, false)) m_attachment.subtitles = summary.subtitles;
+  if (m_attachment.subtitles != summary.subtitles && m_attachment.subtitles != summary.speech)
+    m_attachment.subtitles = sameLines ? summary.subtitles : QByteArray();
+  if (std::exchange(m_wasHeard, false) || isSound()) m_attachment.subtitles = summary.speech;
   showFacts();
   showNoticed();
   if (summary.kind == MediaKind::kVideo && summary.durationS > 0) buildVideoControls();
@@ -239,6 +252,7 @@ void AttachmentCard::take(const MediaSummary& summary) {
   m_picture->update();
   updateGeometry();
   Q_EMIT changed();
+  listenUnasked();
 }
 
 void AttachmentCard::onFailed(const Error& error) {
@@ -272,10 +286,12 @@ void AttachmentCard::showFacts() {
     m_detail->setText(facts.join(QStringLiteral(" · ")));
     return;
   }
+  if (isSound()) facts << (m_summary.durationS > 0 ? tr("Sound, %1").arg(app::formatLength(m_summary.durationS)) : tr("Sound"));
   if (m_summary.kind == MediaKind::kDocument) {
     const QString length = app::documentLength(m_summary.words, m_room.tokens, m_attachment.mostTokens);
     if (!length.isEmpty()) facts << length;
     facts << app::formatBytes(m_summary.sizeBytes);
+    if (const QString sound = soundText(); !sound.isEmpty()) facts << sound;
     if (m_pins->any()) facts << tr("pinned");
     QString text = facts.join(QStringLiteral(" · "));
     if (tooLong() && m_room.most > 0)
@@ -291,9 +307,9 @@ void AttachmentCard::showFacts() {
     if (!m_summary.codec.isEmpty()) facts << app::displayText(m_summary.codec);
   }
   facts << tr("%1 × %2").arg(m_summary.widthPx).arg(m_summary.heightPx) << app::formatBytes(m_summary.sizeBytes);
-  const auto lines = static_cast<int>(m_summary.lines.size());
+  const auto lines = static_cast<int>(m_summary.linesIn(m_attachment.subtitles).size());
   if (!m_attachment.subtitles.isEmpty())
-    facts << (m_summary.isHeard ? tr("with %Ln line(s) heard", nullptr, lines) : tr("with %Ln subtitle line(s)", nullptr, lines));
+    facts << (readsSpeech() ? tr("with %Ln line(s) heard", nullptr, lines) : tr("with %Ln subtitle line(s)", nullptr, lines));
   if (const QString sound = soundText(); !sound.isEmpty()) facts << sound;
   if (m_summary.kind == MediaKind::kImage && m_pins->any()) facts << tr("pinned");
   m_detail->setText(facts.join(QStringLiteral(" · ")));
@@ -417,25 +433,56 @@ std::optional<AttachmentCard::Offer> AttachmentCard::offer() {
     return Offer{tr("Use the first %1 tokens").arg(app::formatCount(m_room.most)), read(m_room.most)};
   if (document && m_attachment.mostTokens > 0) return Offer{tr("Use all of it"), read(0)};
   if (isAsPages() && m_summary.words > 0) return Offer{tr("Use its text"), [this] { showAs(app::PaperForm::kText); }};
+  if (isSound()) return offerOfSound();
   if (m_attachment.kind != MediaKind::kVideo) return std::nullopt;
-  if (m_summary.subtitles.isEmpty()) return offerOfSound();
+  const bool ownLines = !m_summary.subtitles.isEmpty();
+  if (!ownLines && m_summary.speech.isEmpty()) return offerOfSound();
   const bool without = m_attachment.subtitles.isEmpty();
-  const QString take = m_summary.isHeard ? tr("Read what is said with the frames") : tr("Read its subtitles with the frames");
-  const QString leave = m_summary.isHeard ? tr("Leave out what is said") : tr("Leave its subtitles out");
-  return Offer{without ? take : leave, [this, without] { m_attachment.subtitles = without ? m_summary.subtitles : QByteArray(); }};
+  const QString take = ownLines ? tr("Read its subtitles with the frames") : tr("Read what is said with the frames");
+  const QString leave = readsSpeech() ? tr("Leave out what is said") : tr("Leave its subtitles out");
+  return Offer{without ? take : leave, [this, without, ownLines] {
+                 m_attachment.subtitles = !without ? QByteArray() : ownLines ? m_summary.subtitles : m_summary.speech;
+               }};
+}
+
+// For a video with subtitles, which win unless its user chooses what is said.
+std::optional<AttachmentCard::Offer> AttachmentCard::offerInstead() {
+  const bool both = m_state == CardState::kReady && m_summary.kind == MediaKind::kVideo && !m_summary.subtitles.isEmpty();
+  if (!both || m_hearing == nullptr) return std::nullopt;
+  if (m_summary.speech.isEmpty()) return m_hearing->model() == Hearing::Model::kHere ? offerOfSound() : std::nullopt;
+  if (readsSpeech()) return Offer{tr("Read its subtitles instead"), [this] { m_attachment.subtitles = m_summary.subtitles; }};
+  return Offer{m_attachment.subtitles.isEmpty() ? tr("Read what is said with the frames") : tr("Read what is said instead"),
+               [this] { m_attachment.subtitles = m_summary.speech; }};
+}
+
+bool AttachmentCard::isListening() const { return m_hearing != nullptr && m_hearing->isListening(m_attachment.path); }
+
+// Once, and not where subtitles say it already.
+void AttachmentCard::listenUnasked() {
+  const bool wanted = m_state == CardState::kReady && m_summary.hasSound && !m_summary.isHeard && m_summary.subtitles.isEmpty();
+  if (!wanted || m_hearing == nullptr || m_hearing->model() != Hearing::Model::kHere || std::exchange(m_heardUnasked, true)) return;
+  m_hearing->listenUnasked(m_attachment.path, m_attachment.sha256, m_summary.durationS);
+}
+
+QString AttachmentCard::unheard() const {
+  if (m_state != CardState::kReady || !isSound() || !m_attachment.subtitles.isEmpty()) return {};
+  if (isListening()) return tr("“%1” is still being listened to.").arg(m_name->text());
+  if (m_summary.isHeard) return tr("Nothing is said in “%1”. Remove it, then send.").arg(m_name->text());
+  if (m_hearing == nullptr) return tr("“%1” is sound, which nothing here can hear. Remove it, then send.").arg(m_name->text());
+  return tr("“%1” has not been listened to. Do that on its card, or remove it.").arg(m_name->text());
 }
 
 // "nothing is said in it", "heard 0:32 of 5:10".
 QString AttachmentCard::soundText() const {
   if (!m_deaf.isEmpty()) return m_deaf;
-  if (m_hearing != nullptr && m_hearing->isListening(m_attachment.path))
+  if (isListening())
     return m_soundS > 0 ? tr("heard %1 of %2").arg(app::formatClock(m_heardS), app::formatClock(m_soundS)) : tr("listening…");
-  return m_summary.isHeard && m_summary.subtitles.isEmpty() ? tr("nothing is said in it") : QString();
+  return m_summary.isHeard && m_summary.speech.isEmpty() ? tr("nothing is said in it") : QString();
 }
 
 std::optional<AttachmentCard::Offer> AttachmentCard::offerOfSound() {
   if (m_hearing == nullptr || !m_summary.hasSound || m_summary.isHeard) return std::nullopt;
-  if (m_hearing->isListening(m_attachment.path)) return Offer{tr("Stop listening"), [this] { m_hearing->stop(m_attachment.path); }};
+  if (isListening()) return Offer{tr("Stop listening"), [this] { m_hearing->stop(m_attachment.path); }};
   switch (m_hearing->model()) {
     case Hearing::Model::kNone:
       return Offer{tr("Get a model that hears (%1)").arg(m_hearing->modelSize()), [this] { m_hearing->fetchModel(); }};
@@ -464,13 +511,15 @@ void AttachmentCard::onHeard(const QByteArray& path, const QString& failure) {
 }
 
 void AttachmentCard::showOffer() {
-  const std::optional<Offer> now = offer();
-  if (now) m_offer->setText(now->label);  // hidden, it keeps its last words: its name
-  m_offer->setVisible(now.has_value());
+  const auto show = [](QPushButton* button, const std::optional<Offer>& now) {
+    if (now) button->setText(now->label);  // hidden, it keeps its last words: its name
+    button->setVisible(now.has_value());
+  };
+  show(m_offer, offer());
+  show(m_instead, offerInstead());
 }
 
-void AttachmentCard::takeOffer() {
-  const std::optional<Offer> now = offer();
+void AttachmentCard::take(const std::optional<Offer>& now) {
   if (!now) return;
   now->take();
   if (m_state == CardState::kReady) {
@@ -645,7 +694,7 @@ void AttachmentCard::updatePlan() {
 }
 
 void AttachmentCard::open() {
-  if (m_state != CardState::kReady) return;
+  if (m_state != CardState::kReady || !unheard().isEmpty()) return;
   if (m_attachment.kind == MediaKind::kVideo && m_strip != nullptr) {
     openFrameAt(m_strip->fromS());
   } else if (isAsPages()) {

@@ -1,5 +1,6 @@
 // One attached file in the composer: what it is, a look at it, for a video the frames that the question will see and whether its subtitles
-// are read with them, for a document how much of it is read, for a PDF if as text or as pictures of its pages.
+// or what is said are read with them, for a document how much of it is read, for a PDF if as text or as pictures of its pages. Sound alone
+// is a document of what is said in it, once that was heard.
 //
 // Used by attachment_tray.h. Asks MediaPreview for facts and pictures and keeps the Attachment up to date, what is pinned of it included
 // (an image or a document as a whole: button, or P on the card). A file that cannot be opened, or is not the one that was attached, stays
@@ -73,7 +74,9 @@ class AttachmentCard : public QFrame {
   QString noticed() const;                                 // what is wrong with the file, a line each; empty: nothing
   void judge(const DocumentRoom& room);
   bool tooLong() const { return !m_room.fits; }
-  QString planText() const;  // "64 frames · one every 2 s · 0:00–2:08"
+  QString unheard() const;                                // of sound: why it cannot be asked about yet
+  QPushButton* otherButton() const { return m_instead; }  // of a video with subtitles: what is said in their place
+  QString planText() const;                               // "64 frames · one every 2 s · 0:00–2:08"
 
  Q_SIGNALS:
   void changed();
@@ -112,10 +115,15 @@ class AttachmentCard : public QFrame {
   std::optional<Offer> offer();
   std::optional<Offer> offerOfRefused();
   std::optional<Offer> offerOfSound();
+  std::optional<Offer> offerInstead();
+  bool isSound() const { return m_summary.kind == MediaKind::kDocument && m_summary.hasSound; }
+  bool readsSpeech() const { return !m_summary.speech.isEmpty() && m_attachment.subtitles == m_summary.speech; }
+  bool isListening() const;
+  void listenUnasked();
+  void take(const std::optional<Offer>& offer);
   void onHeard(const QByteArray& path, const QString& failure);
   QString soundText() const;
   void showOffer();
-  void takeOffer();
   void buildVideoControls();
   void requestPictures();
   void updatePlan();
@@ -126,7 +134,8 @@ class AttachmentCard : public QFrame {
 
   MediaPreview& m_preview;
   Hearing* m_hearing;
-  bool m_wasHeard = false;  // just now: its lines are read with the frames
+  bool m_wasHeard = false;      // just now: its lines are read with the frames
+  bool m_heardUnasked = false;  // it was tried
   double m_heardS = 0;
   double m_soundS = 0;  // 0: not known
   QString m_deaf;       // why it could not be heard
@@ -148,6 +157,7 @@ class AttachmentCard : public QFrame {
   QLabel* m_noticed = nullptr;
   EncodingChoice* m_encoding = nullptr;
   QPushButton* m_offer = nullptr;
+  QPushButton* m_instead = nullptr;
   QWidget* m_words = nullptr;  // beside the picture
   DocumentRoom m_room;
   QToolButton* m_remove = nullptr;

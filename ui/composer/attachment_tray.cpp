@@ -145,7 +145,8 @@ QList<app::Attachment> AttachmentTray::attachments() const {
 }
 
 bool AttachmentTray::opening() const {
-  return std::any_of(m_cards.begin(), m_cards.end(), [](const AttachmentCard* card) { return card->state() == CardState::kOpening; });
+  return std::any_of(m_cards.begin(), m_cards.end(),
+                     [](const AttachmentCard* card) { return card->state() == CardState::kOpening || !card->unheard().isEmpty(); });
 }
 
 int AttachmentTray::refusedCount() const {

@@ -34,7 +34,7 @@ class AttachmentTray : public QScrollArea {
   AttachmentCard* card(int index) const { return m_cards[static_cast<std::size_t>(index)]; }
   // The attachments of cards that opened; refused ones do not go with the question.
   QList<app::Attachment> attachments() const;
-  bool opening() const;
+  bool opening() const;  // or waiting to be heard
   int refusedCount() const;
   void showFirstRefused();
   QString pictureCount() const;  // above the grid; empty: there is none

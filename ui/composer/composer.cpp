@@ -58,8 +58,8 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   m_attach = new QToolButton;
   m_attach->setAutoRaise(true);
   m_attach->setIcon(icon(Glyph::kAttach));
-  m_attach->setToolTip(tr("Attach images, videos or documents (Ctrl+O)"));
-  m_attach->setAccessibleName(tr("Attach images, videos or documents"));
+  m_attach->setToolTip(tr("Attach images, videos, sound or documents (Ctrl+O)"));
+  m_attach->setAccessibleName(tr("Attach images, videos, sound or documents"));
   m_method = new MethodControl(std::move(methods));
   m_method->addLaterChoice();
   m_chatSettings = new ChatSettingsButton;
@@ -206,11 +206,13 @@ void Composer::updateSend() {
   m_send->setAccessibleName(m_busy ? tr("Stop") : compares() ? tr("Compare") : tr("Send"));
   m_send->setEnabled(m_busy || (something && (m_blocked.isEmpty() || (m_queues && !compares())) && !m_tray->opening() &&
                                 m_tray->refusedCount() == 0 && !m_tray->tooLong()));
+  const QString unheard = this->unheard();
   m_send->setToolTip(m_busy                       ? tr("Stop (Esc)")
                      : m_queues && !compares()    ? tr("Send when the other answer is finished (Enter)")
                      : !m_blocked.isEmpty()       ? m_blocked
                      : m_tray->refusedCount() > 0 ? refusal()
                      : m_tray->tooLong()          ? tooLong()
+                     : !unheard.isEmpty()         ? unheard
                      : compares()                 ? tr("Compare (Enter)")
                                                   : tr("Send (Enter)"));
 }
@@ -224,6 +226,14 @@ void Composer::setComparing(Comparing comparing) {
 }
 
 QString Composer::tooLong() const { return tr("A document is too long for the model. Use its beginning, or remove it."); }
+
+// Why a sound cannot be asked about yet; empty: none is in the way.
+QString Composer::unheard() const {
+  for (int i = 0; i < m_tray->count(); ++i) {
+    if (const QString why = m_tray->card(i)->unheard(); !why.isEmpty()) return why;
+  }
+  return {};
+}
 
 QString Composer::refusal() const {
   const int count = m_tray->refusedCount();
@@ -244,6 +254,7 @@ void Composer::keepTold() {
 QString Composer::obstacle() const {
   if (m_busy) return tr("An answer is being written. Stop it first, or wait.");
   if (!m_blocked.isEmpty() && (!m_queues || compares())) return m_blocked;
+  if (const QString why = unheard(); !why.isEmpty()) return why;
   if (m_tray->opening()) return tr("A file is still being opened.");
   if (m_tray->refusedCount() > 0) return refusal();
   if (m_tray->tooLong()) return tooLong();
@@ -305,7 +316,7 @@ void Composer::addMime(const QMimeData& mime) {
   if (!refused.isEmpty()) {
     showNotice(refused);
   } else if (!any) {
-    showNotice(tr("This cannot be attached. Winnow takes images, videos, documents and text."));
+    showNotice(tr("This cannot be attached. Winnow takes images, videos, sound, documents and text."));
   }
 }
 
@@ -371,12 +382,14 @@ void Composer::browse(BrowseFor what) {
     connect(folders, &QFileDialog::fileSelected, this, [this](const QString& folder) { addFile(QFile::encodeName(folder)); });
     return folders->open();
   }
-  QFileDialog* dialog = fileDialog(this, tr("Attach images, videos or documents"), m_browseFolder);
+  QFileDialog* dialog = fileDialog(this, tr("Attach images, videos, sound or documents"), m_browseFolder);
   dialog->setFileMode(QFileDialog::ExistingFiles);
   const QString seen = app::mediaNames();
+  const QString heard = app::soundNames();
+  const auto texts = QLatin1String(app::kTextNames);
   // All first: a chosen file that the filter hides would be left out without a word, where its card says why it cannot be read.
-  dialog->setNameFilters({tr("All files (*)"), tr("Images, videos and documents (%1 %2)").arg(seen, QLatin1String(app::kTextNames)),
-                          tr("Images and videos (%1)").arg(seen), tr("Documents (%1)").arg(QLatin1String(app::kTextNames))});
+  dialog->setNameFilters({tr("All files (*)"), tr("Images, videos, sound and documents (%1 %2 %3)").arg(seen, heard, texts),
+                          tr("Images and videos (%1)").arg(seen), tr("Sound (%1)").arg(heard), tr("Documents (%1)").arg(texts)});
   dialog->setLabelText(QFileDialog::Accept, tr("Attach"));
   connect(dialog, &QFileDialog::filesSelected, this, [this](const QStringList& files) {
     for (const QString& file : files) addFile(QFile::encodeName(file));
@@ -401,6 +414,7 @@ void Composer::openMedium(const QByteArray& path, MediaKind kind, const std::vec
     app::Attachment document;
     document.path = path;
     if (attached != nullptr) document.encoding = attached->attachment().encoding;
+    if (attached != nullptr) document.subtitles = attached->attachment().subtitles;
     if (attached != nullptr && attached->pages() > 0 && (index == 0 || !times.empty())) {
       auto* viewer =
           new PageViewer(m_preview, document, times.empty() ? 0 : static_cast<int>(times[static_cast<std::size_t>(index)]), this);

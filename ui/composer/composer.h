@@ -91,6 +91,7 @@ class Composer : public QFrame {
   QString refusal() const;
   QString obstacle() const;  // why nothing can be sent; empty: it can
   QString tooLong() const;
+  QString unheard() const;
   void keepTold();
   void arrangeTray();
   void addFolder(const QByteArray& folder, const FolderContents& contents);

@@ -89,7 +89,7 @@ DocumentViewer::DocumentViewer(MediaPreview& preview, const app::Attachment& doc
     const app::ErrorText why = app::describeError(error);
     m_text->setPlainText(why.cause + QLatin1Char('\n') + why.remedy);
   });
-  m_token = m_preview.readText(document.path, document.encoding);
+  m_token = m_preview.readText(document.subtitles.isEmpty() ? document.path : document.subtitles, document.encoding);
   m_changed->look(document);
   m_text->setFocus();
 }

@@ -46,7 +46,7 @@ void DropMark::paintEvent(QPaintEvent*) {
   painter.setPen(c.text);
   painter.setFont(theme().font(TextRole::kStrong));
   painter.drawText(rect().adjusted(theme().px(12), 0, -theme().px(12), 0), Qt::AlignCenter | Qt::TextWordWrap,
-                   tr("Drop here to attach: images, videos, documents, or a folder of them"));
+                   tr("Drop here to attach: images, videos, sound, documents, or a folder of them"));
 }
 
 }  // namespace winnow::ui

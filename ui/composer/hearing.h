@@ -1,4 +1,5 @@
-// Hearing what is said in a video: an interface of the composer, whose cards offer it. ui/shell/turns/heard_videos.h carries it out.
+// Hearing what is said in a video or in sound alone: an interface of the composer, whose cards offer it. ui/shell/turns/heard_videos.h
+// carries it out.
 //
 // Words that were heard are a file of timed lines, which MediaPreview finds from then on as it finds subtitles. One video is heard at a
 // time, the others wait. UI thread only.
@@ -22,6 +23,8 @@ class Hearing : public QObject {
   virtual void fetchModel() = 0;
   // sha256: the video's content hash. Ended by heard(), with a sentence where it failed.
   virtual void listen(const QByteArray& path, const QByteArray& sha256) = 0;
+  // The same without being asked, where the user lets it: the settings, and how long it is, decide.
+  virtual void listenUnasked(const QByteArray& path, const QByteArray& sha256, double durationS) = 0;
   virtual void stop(const QByteArray& path) = 0;
   virtual bool isListening(const QByteArray& path) const = 0;
 

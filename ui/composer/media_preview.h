@@ -38,10 +38,15 @@ struct MediaSummary {
   std::vector<TimedLine> lines;  // of them, all that begin before the video is over
   std::vector<MediaNotice> notices;
   std::vector<MediaNotice> subtitleNotices;  // of its subtitles, where they are read
-  bool hasSound = false;                     // a video, and it has no subtitles of its own
-  bool isHeard = false;                      // the subtitles are what Winnow heard; none where nothing is said
+  bool hasSound = false;                     // of a video; a document that has some is sound alone
+  bool isHeard = false;                      // what is said in it is known
+  QByteArray speech;                         // the file of it; empty: nothing is said
+  std::vector<TimedLine> spoken;             // its lines, of a video
   QImage poster;                             // small, upright
   QByteArray posterPng;                      // the same, encoded, for the chat database's cache
+
+  // The lines in a file that stand between frames: those that were heard, or those of its subtitles.
+  const std::vector<TimedLine>& linesIn(const QByteArray& file) const { return !speech.isEmpty() && file == speech ? spoken : lines; }
 };
 
 // The files in a folder, without its folders.

@@ -56,7 +56,7 @@ void ChangedFileNote::look(const app::Attachment& attached) {
 
 void ChangedFileNote::compare(const MediaSummary& summary) {
   const bool changed = !summary.sha256.isEmpty() && summary.sha256 != m_attached.sha256;
-  const bool otherLines = app::linesDiffer(m_attached, summary.lines);
+  const bool otherLines = app::linesDiffer(m_attached, summary.linesIn(m_attached.subtitles));
   setText(changed ? tr("This is not the file that was asked about: it has changed since it was attached.")
                   : tr("Its subtitles are not those that were asked about: “%1” has changed since.")
                         .arg(app::attachedName(QFile::decodeName(m_attached.subtitles))));

@@ -122,17 +122,69 @@ void MediaPreviewThread::findSubtitles(const std::string& video, const app::Medi
   }
 }
 
-// Lines that were heard in it take the place of subtitles.
+// What was heard in it: lines between the frames of a video, or a sound as a text of timed lines.
 void MediaPreviewThread::findSpeech(MediaSummary& summary, const InterruptToken& interrupt) const {
-  const std::string file = m_transcriptOf ? m_transcriptOf(summary.sha256.toStdString()) : std::string();
+  std::string file = m_transcriptOf ? m_transcriptOf(summary.sha256.toStdString()) : std::string();
   summary.isHeard = !file.empty() && app::isKeptTranscript(file);
   if (!summary.isHeard || !app::hasKeptLines(file)) return;
   try {
-    summary.lines = m_reader->readSubtitles(file, {}, interrupt).lines;
-    summary.subtitles = QByteArray::fromStdString(file);
+    if (summary.kind == MediaKind::kVideo) {
+      summary.spoken = m_reader->readSubtitles(file, {}, interrupt).lines;
+    } else {
+      file = app::timedTextBeside(file);
+      summary.words = m_reader->probe(file, interrupt).words;
+    }
+    summary.speech = QByteArray::fromStdString(file);
   } catch (const Exception&) {
     summary.isHeard = false;  // it can be heard anew
   }
+}
+
+// A file that is no picture and no video, and has sound: a document of what is said in it. What is named as a video keeps its fault.
+bool MediaPreviewThread::describeSound(const std::string& file, MediaSummary& summary, const InterruptToken& interrupt) const {
+  const QFileInfo info(QFile::decodeName(QByteArray::fromStdString(file)));
+  if (app::namedAsVideo(info.fileName())) return false;
+  try {
+    const auto sound = m_reader->openSound({file, {}}, interrupt);
+    summary.kind = MediaKind::kDocument;
+    summary.hasSound = true;
+    summary.durationS = sound->duration_s();
+    summary.sizeBytes = info.size();
+    summary.sha256 = QByteArray::fromStdString(sound->content_hash());
+  } catch (const Exception&) {
+    return false;
+  }
+  findSpeech(summary, interrupt);
+  return true;
+}
+
+MediaSummary MediaPreviewThread::describe(const std::string& name, const std::string& encoding, const InterruptToken& interrupt) const {
+  const app::MediaInfo info = m_reader->probe(name, interrupt, encoding);
+  MediaSummary summary;
+  summary.kind = info.kind;
+  summary.sizeBytes = info.fileBytes;
+  summary.widthPx = info.widthPx;
+  summary.heightPx = info.heightPx;
+  summary.durationS = info.durationS;
+  summary.framesPerS = info.averageFps;
+  summary.frames = std::max<qint64>(0, info.evenFrames);
+  summary.codec = QString::fromStdString(info.codec);
+  summary.words = info.words;
+  summary.pages = info.pages;
+  summary.hasSound = info.hasSound;
+  if (info.kind == MediaKind::kVideo) findSubtitles(name, info, encoding, summary, interrupt);
+  MediaRequest request{name, info.kind, planAt(std::min(1.0, info.durationS / 2))};
+  request.encoding = encoding;
+  const auto source = m_reader->openSource(request, interrupt);
+  if (source->frame_count() > 0) summary.poster = toImage(app::makeThumbnail(source->read(0, 1, interrupt).front().image, kPosterSidePx));
+  if (info.pages > 0)
+    summary.poster = toImage(app::makeThumbnail(pageOf(name, 1, {kPosterSidePx, kPosterSidePx}, interrupt).image, kPosterSidePx));
+  if (!summary.poster.isNull()) summary.posterPng = toPng(summary.poster);
+  summary.notices = source->notices();
+  std::erase_if(summary.notices, isOfThePlan);  // the poster's, which nobody asked for
+  summary.sha256 = QByteArray::fromStdString(source->content_hash());
+  if (info.hasSound) findSpeech(summary, interrupt);
+  return summary;
 }
 
 // Runs job(token, interrupt, answer) on the media thread; answer(f) runs f on the UI thread while the token is wanted.
@@ -178,31 +230,13 @@ QStringList MediaPreviewThread::encodings() const {
 PreviewToken MediaPreviewThread::probe(const QByteArray& path, const QByteArray& encoding) {
   return enqueue([this, path, encoding](PreviewToken token, const InterruptToken& interrupt, const auto& answer) {
     const std::string name = path.toStdString();
-    const app::MediaInfo info = m_reader->probe(name, interrupt, encoding.toStdString());
     MediaSummary summary;
-    summary.kind = info.kind;
-    summary.sizeBytes = info.fileBytes;
-    summary.widthPx = info.widthPx;
-    summary.heightPx = info.heightPx;
-    summary.durationS = info.durationS;
-    summary.framesPerS = info.averageFps;
-    summary.frames = std::max<qint64>(0, info.evenFrames);
-    summary.codec = QString::fromStdString(info.codec);
-    summary.words = info.words;
-    summary.pages = info.pages;
-    if (info.kind == MediaKind::kVideo) findSubtitles(name, info, encoding.toStdString(), summary, interrupt);
-    MediaRequest request{name, info.kind, planAt(std::min(1.0, info.durationS / 2))};
-    request.encoding = encoding.toStdString();
-    const auto source = m_reader->openSource(request, interrupt);
-    if (source->frame_count() > 0) summary.poster = toImage(app::makeThumbnail(source->read(0, 1, interrupt).front().image, kPosterSidePx));
-    if (info.pages > 0)
-      summary.poster = toImage(app::makeThumbnail(pageOf(name, 1, {kPosterSidePx, kPosterSidePx}, interrupt).image, kPosterSidePx));
-    if (!summary.poster.isNull()) summary.posterPng = toPng(summary.poster);
-    summary.notices = source->notices();
-    std::erase_if(summary.notices, isOfThePlan);  // the poster's, which nobody asked for
-    summary.sha256 = QByteArray::fromStdString(source->content_hash());
-    summary.hasSound = info.hasSound && summary.subtitles.isEmpty();
-    if (summary.hasSound) findSpeech(summary, interrupt);
+    try {
+      summary = describe(name, encoding.toStdString(), interrupt);
+    } catch (const Exception& problem) {
+      const bool foreign = problem.error().code == ErrorCode::kUnsupportedFormat || problem.error().code == ErrorCode::kDamagedFile;
+      if (!foreign || !describeSound(name, summary, interrupt)) throw;
+    }
     answer([this, token, summary] { Q_EMIT probed(token, summary); });
   });
 }

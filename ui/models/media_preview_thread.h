@@ -52,6 +52,8 @@ class MediaPreviewThread : public MediaPreview {
   bool live(PreviewToken token) const { return m_running.contains(token); }
 
   void findSpeech(MediaSummary& summary, const InterruptToken& interrupt) const;
+  bool describeSound(const std::string& file, MediaSummary& summary, const InterruptToken& interrupt) const;  // false: it is none
+  MediaSummary describe(const std::string& name, const std::string& encoding, const InterruptToken& interrupt) const;
 
   const std::unique_ptr<app::MediaReader> m_reader;
   TranscriptOf m_transcriptOf;

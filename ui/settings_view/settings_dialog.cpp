@@ -112,9 +112,10 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
     when->addItem(tr("Never"), int(app::Unasked::kNever));
     return when;
   };
-  const auto showUnasked = [&settings](QComboBox* prepare, QComboBox* check) {
+  const auto showUnasked = [&settings](QComboBox* prepare, QComboBox* check, QComboBox* listen) {
     prepare->setCurrentIndex(prepare->findData(int(settings.unasked().prepare)));
     check->setCurrentIndex(check->findData(int(settings.unasked().check)));
+    listen->setCurrentIndex(listen->findData(int(settings.unasked().listen)));
   };
   auto* prepare = whenUnasked();
   form->addRow(tr("Prepare attachments in advance"), prepare);
@@ -123,7 +124,11 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
       tr("While nothing else is to be done, an answer from a compressed cache is checked word by word, if that takes under %1")
           .arg(app::formatSeconds(app::UnaskedWork::kMostCheckMs)));
   form->addRow(tr("Check answers against the full cache"), check);
-  showUnasked(prepare, check);
+  auto* listen = whenUnasked();
+  listen->setToolTip(tr("A video or a sound of under %1 is listened to as soon as it is attached, where a model that hears is installed")
+                         .arg(app::formatSeconds(1'000.0 * app::UnaskedWork::kMostHeardS)));
+  form->addRow(tr("Listen to what is said in videos"), listen);
+  showUnasked(prepare, check, listen);
   auto* keep = new QCheckBox(tr("Save what a chat has read, to continue it later"));
   keep->setChecked(settings.keepConversations());
   form->addRow(keep);
@@ -152,7 +157,7 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
     prompt->setPlainText(answers.systemPrompt);
     sampling->setValues(answers.sampling);
     frames->setValue(settings.defaultFrameCount());
-    showUnasked(prepare, check);
+    showUnasked(prepare, check, listen);
     keep->setChecked(settings.keepConversations());
     load->setChecked(settings.atStart().loadModel);
     serve->setChecked(settings.atStart().serve);
@@ -161,8 +166,8 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
     for (const char* key :
          {app::setting_keys::kTheme, app::setting_keys::kZoom, app::setting_keys::kSendKey, app::setting_keys::kMaxNewTokens,
           app::setting_keys::kLongestAnswer, app::setting_keys::kSampling, app::setting_keys::kSystemPrompt, app::setting_keys::kFrameCount,
-          app::setting_keys::kPrepareMode, app::setting_keys::kCheckAnswers, app::setting_keys::kKeepConversations,
-          app::setting_keys::kAutoLoadModel, app::setting_keys::kServeAtStart}) {
+          app::setting_keys::kPrepareMode, app::setting_keys::kCheckAnswers, app::setting_keys::kListen,
+          app::setting_keys::kKeepConversations, app::setting_keys::kAutoLoadModel, app::setting_keys::kServeAtStart}) {
       settings.reset(QLatin1String(key));
     }
     for (const char* key : kMethodKeys) settings.reset(QLatin1String(key));
@@ -189,10 +194,10 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
   connect(sampling, &SamplingForm::changed, this, takeAnswers);
   connect(prompt, &QPlainTextEdit::textChanged, this, takeAnswers);
   connect(frames, &QSpinBox::valueChanged, this, [&settings](int value) { settings.setDefaultFrameCount(value); });
-  for (QComboBox* when : {prepare, check}) {
-    connect(when, &QComboBox::activated, this, [&settings, prepare, check] {
-      settings.setUnasked(
-          {static_cast<app::Unasked>(prepare->currentData().toInt()), static_cast<app::Unasked>(check->currentData().toInt())});
+  for (QComboBox* when : {prepare, check, listen}) {
+    connect(when, &QComboBox::activated, this, [&settings, prepare, check, listen] {
+      const auto chosen = [](const QComboBox* box) { return static_cast<app::Unasked>(box->currentData().toInt()); };
+      settings.setUnasked({chosen(prepare), chosen(check), chosen(listen)});
     });
   }
   connect(keep, &QCheckBox::toggled, this, [&settings](bool on) { settings.setKeepConversations(on); });

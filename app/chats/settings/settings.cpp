@@ -38,6 +38,7 @@ constexpr std::array kAllKeys = {
     kRecentModelFolders,
     kPrepareMode,
     kCheckAnswers,
+    kListen,
     kKeepConversations,
     kAutoLoadModel,
     kServeAtStart,
@@ -282,11 +283,13 @@ QString Settings::lastMediaFolder() const { return value(kLastMediaFolder); }
 void Settings::setLastMediaFolder(const QString& folder) { store(kLastMediaFolder, folder); }
 
 UnaskedWork Settings::unasked() const {
-  return {enumFrom(value(kPrepareMode), kUnasked, Unasked::kOnMains), enumFrom(value(kCheckAnswers), kUnasked, Unasked::kOnMains)};
+  const auto when = [this](const char* key) { return enumFrom(value(key), kUnasked, Unasked::kOnMains); };
+  return {when(kPrepareMode), when(kCheckAnswers), when(kListen)};
 }
 void Settings::setUnasked(const UnaskedWork& work) {
   store(kPrepareMode, enumWord(work.prepare, kUnasked));
   store(kCheckAnswers, enumWord(work.check, kUnasked));
+  store(kListen, enumWord(work.listen, kUnasked));
 }
 bool Settings::keepConversations() const { return boolFrom(value(kKeepConversations), true); }
 void Settings::setKeepConversations(bool on) { store(kKeepConversations, boolWord(on)); }

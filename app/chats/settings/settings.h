@@ -28,7 +28,9 @@ enum class Unasked : int { kNever = 1, kOnMains = 2, kAlways = 3 };
 struct UnaskedWork {
   Unasked prepare = Unasked::kOnMains;              // attached media are read before a question is asked
   Unasked check = Unasked::kOnMains;                // answers are checked against the full cache
+  Unasked listen = Unasked::kOnMains;               // videos are heard, where a model that hears is here
   static constexpr double kMostCheckMs = 30'000.0;  // as long as a check is expected to take at most
+  static constexpr double kMostHeardS = 1'800.0;    // a shorter video is heard
 
   friend bool operator==(const UnaskedWork&, const UnaskedWork&) = default;
 };
@@ -167,6 +169,7 @@ inline constexpr char kLastModelFolder[] = "models/last_folder";
 inline constexpr char kRecentModelFolders[] = "models/recent_folders";
 inline constexpr char kPrepareMode[] = "media/prepare";
 inline constexpr char kCheckAnswers[] = "answers/check";
+inline constexpr char kListen[] = "media/listen";
 inline constexpr char kKeepConversations[] = "media/keep";
 inline constexpr char kAutoLoadModel[] = "models/auto_load";
 inline constexpr char kServeAtStart[] = "models/serve_at_start";

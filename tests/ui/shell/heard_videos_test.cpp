@@ -43,10 +43,15 @@ class HeardVideosTest : public WindowTest {
   }
   void attach(const char* path) {
     composer()->addFile(path);
-    ASSERT_TRUE(waitUntil([this] { return !composer()->tray()->opening(); }));
+    ASSERT_TRUE(waitUntil([this] { return card()->state() == ui::CardState::kReady; }));
   }
-  ui::AttachmentCard* card() { return composer()->tray()->card(0); }
+  ui::AttachmentCard* card() { return composer()->tray()->card(composer()->tray()->count() - 1); }
   QString offer() { return card()->offerButton()->isHidden() ? QString() : card()->offerButton()->text(); }
+  void listenUnasked(app::Unasked when) {
+    app::UnaskedWork work = m_settings->unasked();
+    work.listen = when;
+    m_settings->setUnasked(work);
+  }
   // As MediaPreviewThread would find it.
   QByteArray kept() {
     QFile file(QFile::decodeName(QByteArray::fromStdString(m_service.file(*m_service.request("/clips/talking.mp4", "as attached")))));
@@ -141,6 +146,89 @@ TEST_F(HeardVideosTest, WithoutAModelItsDownloadIsOffered) {
   EXPECT_TRUE(offer().contains(app::formatShare(0.25))) << offer().toStdString();
   Q_EMIT download->finished(QStringLiteral("/models/ears"));
   EXPECT_EQ(offer(), QStringLiteral("Listen to what is said"));
+}
+
+TEST_F(HeardVideosTest, AVideoIsHeardByItselfOnceAndUnderHalfAnHour) {
+  m_stalls = 1;
+  listenUnasked(app::Unasked::kAlways);
+  attach("/clips/talking.mp4");
+  ASSERT_TRUE(waitUntil([this] { return asked().size() == 1u; }));
+  ASSERT_TRUE(waitUntil([this] { return offer() == QStringLiteral("Stop listening"); }));
+  card()->offerButton()->click();
+  ASSERT_TRUE(waitUntil([this] { return offer() == QStringLiteral("Listen to what is said"); })) << "and stays stopped";
+  m_preview->seconds = 1'801.0;
+  attach("/clips/long talking.mp4");
+  EXPECT_EQ(asked().size(), 1u) << "it takes long";
+  m_preview->seconds = 1'799.0;
+  attach("/clips/shorter talking.mp4");
+  ASSERT_TRUE(waitUntil([this] { return asked().size() == 2u; }));
+  EXPECT_EQ(std::get<Transcribe>(m_log->requests().back().body).path, "/clips/shorter talking.mp4");
+}
+
+TEST_F(HeardVideosTest, AQuestionGoesBeforeAVideoThatIsHeardByItself) {
+  m_stalls = 1;
+  listenUnasked(app::Unasked::kAlways);
+  attach("/clips/talking.mp4");
+  ASSERT_TRUE(waitUntil([this] { return asked().size() == 1u; }));
+  const RequestId first = asked()[0];
+  ask(QStringLiteral("What is it?"));
+  EXPECT_EQ(m_log->interruptOf(first), Interrupt::kCancel);
+  EXPECT_TRUE(waitUntil([this] { return asked().size() == 2u; })) << "behind the answer";
+}
+
+TEST_F(HeardVideosTest, SubtitlesWinUnlessSpeechIsChosen) {
+  listenUnasked(app::Unasked::kAlways);
+  attach("/clips/subtitled talking.mp4");
+  EXPECT_EQ(offer(), QStringLiteral("Read its subtitles with the frames"));
+  ASSERT_TRUE(waitUntil([this] { return card()->otherButton()->text() == QStringLiteral("Listen to what is said"); }));
+  EXPECT_TRUE(asked().empty()) << "its subtitles say it";
+  card()->offerButton()->click();
+  EXPECT_EQ(card()->attachment().subtitles, "/clips/subtitled talking.srt");
+  m_preview->heard << "/clips/subtitled talking.mp4";
+  card()->otherButton()->click();
+  ASSERT_TRUE(waitUntil([this] { return card()->otherButton()->text() == QStringLiteral("Read its subtitles instead"); }));
+  EXPECT_EQ(card()->attachment().subtitles, "/data/transcripts/talking.vtt");
+  EXPECT_TRUE(card()->detail().contains(QStringLiteral("with 2 lines heard"))) << card()->detail().toStdString();
+  EXPECT_EQ(offer(), QStringLiteral("Leave out what is said"));
+  card()->otherButton()->click();
+  EXPECT_EQ(card()->attachment().subtitles, "/clips/subtitled talking.srt");
+  EXPECT_TRUE(card()->detail().contains(QStringLiteral("12 subtitle lines"))) << card()->detail().toStdString();
+  EXPECT_EQ(card()->otherButton()->text(), QStringLiteral("Read what is said instead"));
+}
+
+TEST_F(HeardVideosTest, SoundIsADocumentOnceItIsHeard) {
+  attach("/clips/talking.mp3");
+  EXPECT_TRUE(card()->detail().startsWith(QStringLiteral("Sound, 3 min 12 s"))) << card()->detail().toStdString();
+  ASSERT_TRUE(waitUntil([this] { return offer() == QStringLiteral("Listen to what is said"); })) << offer().toStdString();
+  composer()->prompt()->setPlainText(QStringLiteral("What is said?"));
+  EXPECT_FALSE(composer()->sendButton()->isEnabled());
+  EXPECT_TRUE(composer()->sendButton()->toolTip().contains(QStringLiteral("has not been listened to")));
+  pressEnter();
+  EXPECT_EQ(transcript()->messageCount(), 0);
+  m_preview->heard << "/clips/talking.mp3";
+  card()->offerButton()->click();
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); })) << card()->detail().toStdString();
+  EXPECT_TRUE(card()->detail().contains(QStringLiteral("4 words"))) << card()->detail().toStdString();
+  EXPECT_TRUE(offer().isEmpty());
+  ask(QStringLiteral("What is said?"));
+  const auto requests = m_log->requests();
+  const MediaRequest document = std::get<MediaItem>(std::get<Turn>(requests.back().body).messages.back().items.at(0)).media;
+  EXPECT_EQ(document.kind, MediaKind::kDocument);
+  EXPECT_EQ(document.path, "/clips/talking.mp3");
+  EXPECT_EQ(document.subtitles, "/data/transcripts/talking.txt");
+  EXPECT_EQ(asked().size(), 1u);
+}
+
+TEST_F(HeardVideosTest, ASilentSoundCannotBeAskedAbout) {
+  m_words = false;
+  attach("/clips/silent talking.mp3");
+  ASSERT_TRUE(waitUntil([this] { return !offer().isEmpty(); }));
+  m_preview->heard << "/clips/silent talking.mp3";
+  card()->offerButton()->click();
+  ASSERT_TRUE(waitUntil([this] { return card()->detail().contains(QStringLiteral("nothing is said in it")); }));
+  composer()->prompt()->setPlainText(QStringLiteral("What is said?"));
+  EXPECT_TRUE(composer()->sendButton()->toolTip().contains(QStringLiteral("Nothing is said in")));
+  EXPECT_FALSE(composer()->sendButton()->isEnabled());
 }
 
 }  // namespace

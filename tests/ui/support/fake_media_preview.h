@@ -2,8 +2,8 @@
 //
 // A path that contains "broken" is refused as damaged; one that ends in .png or .jpg is an image; one that contains "short" is a video of
 // 15 frames in 3 s, one that contains "subtitled" has subtitles beside it; .txt, .md and .srt are documents of three lines; .pdf has 12
-// pages, which are pictures alone where it contains "scan"; one that contains "encrypted" needs the password "secret"; everything else is a
-// video of 128 s.
+// pages, which are pictures alone where it contains "scan"; one that contains "encrypted" needs the password "secret"; .mp3 is sound of
+// 192 s; everything else is a video of 128 s.
 #pragma once
 
 #include <QBuffer>
@@ -32,6 +32,7 @@ class FakeMediaPreview : public ui::MediaPreview {
   QByteArray gone;                                      // a file that is not there
   QList<QByteArray> heard;                              // videos whose words are kept
   QHash<QByteArray, QString> passwords;                 // that were given
+  double seconds = 128.0;                               // of a video
 
   QStringList encodings() const override { return {QStringLiteral("UTF-8"), QStringLiteral("windows-1251"), QStringLiteral("GB18030")}; }
 
@@ -79,9 +80,17 @@ class FakeMediaPreview : public ui::MediaPreview {
         summary.hasSound = true;
         summary.isHeard = heard.contains(path);
         if (summary.isHeard && !path.contains("silent")) {
-          summary.subtitles = "/data/transcripts/talking.vtt";
-          summary.lines = {{0.5, 1.5, "Good morning."}, {2.0, 3.0, "Good night."}};
+          summary.speech = path.endsWith(".mp3") ? "/data/transcripts/talking.txt" : "/data/transcripts/talking.vtt";
+          summary.spoken = {{0.5, 1.5, "Good morning."}, {2.0, 3.0, "Good night."}};
         }
+      }
+      if (path.endsWith(".mp3")) {
+        summary.kind = MediaKind::kDocument;
+        summary.sizeBytes = 1'512'345;
+        summary.durationS = 192.0;
+        summary.words = summary.speech.isEmpty() ? 0 : 4;
+        Q_EMIT probed(token, summary);
+        return;
       }
       const bool image = path.endsWith(".png") || path.endsWith(".jpg");
       summary.kind = image ? MediaKind::kImage : MediaKind::kVideo;
@@ -89,7 +98,7 @@ class FakeMediaPreview : public ui::MediaPreview {
       summary.widthPx = 640;
       summary.heightPx = 360;
       if (!image) {
-        summary.durationS = 128.0;
+        summary.durationS = seconds;
         summary.framesPerS = 25.0;
         summary.frames = 3200;
         summary.codec = QStringLiteral("h264");

@@ -54,7 +54,8 @@ class WindowTest : public testing::Test {
     m_log = std::make_shared<ScriptedEngineLog>();
     m_store = std::make_unique<app::ChatStore>(folders());
     m_settings = std::make_unique<app::Settings>([this](const QString& key, const QString& value) { m_store->setSetting(key, value); });
-    m_settings->setUnasked({app::Unasked::kOnMains, app::Unasked::kNever});  // no check that a test did not ask for
+    // Nothing is checked or heard that a test did not ask for.
+    m_settings->setUnasked({app::Unasked::kOnMains, app::Unasked::kNever, app::Unasked::kNever});
     m_preview = std::make_unique<FakeMediaPreview>();
     m_finder = std::make_unique<app::ModelFinder>(m_modelFolders);
     m_shelf = std::make_unique<app::ModelShelf>(app::ModelPlaces{m_modelFolders, folders().data, {m_memoryBytes, 0}, m_trash});

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "app/engine/cache_store/kept_transcripts.h"
+#include "app/ground/process/power_supply.h"
 #include "app/ground/threads/in_background.h"
 #include "app/words/download_words.h"
 #include "app/words/error_text.h"
@@ -11,8 +12,8 @@
 
 namespace winnow::ui {
 
-HeardVideos::HeardVideos(const HearingService& service, app::EngineHost& engine, QObject* parent)
-    : Hearing(parent), m_service(service), m_engine(engine) {
+HeardVideos::HeardVideos(const HearingService& service, app::EngineHost& engine, const app::Settings& settings, QObject* parent)
+    : Hearing(parent), m_service(service), m_engine(engine), m_settings(settings) {
   look();
 }
 
@@ -61,6 +62,15 @@ void HeardVideos::listen(const QByteArray& path, const QByteArray& sha256) {
   if (!m_answering) ask(path);
 }
 
+void HeardVideos::listenUnasked(const QByteArray& path, const QByteArray& sha256, double durationS) {
+  const app::Unasked when = m_settings.unasked().listen;
+  if (when == app::Unasked::kNever || !m_here || durationS >= app::UnaskedWork::kMostHeardS) return;
+  if (when == app::Unasked::kAlways) return listen(path, sha256);
+  app::tellMains(this, [this, path, sha256](bool mains) {
+    if (mains) listen(path, sha256);
+  });
+}
+
 void HeardVideos::stop(const QByteArray& path) {
   const auto video = m_videos.constFind(path);
   if (video == m_videos.constEnd()) return;
@@ -103,7 +113,8 @@ void HeardVideos::onEvent(const QByteArray& path, const std::string& file, const
         this,
         [file, lines = done->lines]() -> std::optional<Error> {
           try {
-            app::keepTranscript(file, lines, app::webVttText);
+            app::keepTranscript(app::timedTextBeside(file), lines, app::clockedText);
+            app::keepTranscript(file, lines, app::webVttText);  // the last: that it is there says that it was heard
           } catch (const Exception& exception) {
             return exception.error();
           }

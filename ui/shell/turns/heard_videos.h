@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "app/chats/settings/settings.h"
 #include "app/engine/host/engine_host.h"
 #include "app/library/downloads/model_download.h"
 #include "ui/composer/hearing.h"
@@ -29,7 +30,7 @@ struct HearingService {
 class HeardVideos : public Hearing {
   Q_OBJECT
  public:
-  HeardVideos(const HearingService& service, app::EngineHost& engine, QObject* parent);
+  HeardVideos(const HearingService& service, app::EngineHost& engine, const app::Settings& settings, QObject* parent);
   ~HeardVideos() override;
 
   Model model() const override;
@@ -37,6 +38,7 @@ class HeardVideos : public Hearing {
   double modelShare() const override { return m_share; }
   void fetchModel() override;
   void listen(const QByteArray& path, const QByteArray& sha256) override;
+  void listenUnasked(const QByteArray& path, const QByteArray& sha256, double durationS) override;
   void stop(const QByteArray& path) override;
   bool isListening(const QByteArray& path) const override { return m_videos.contains(path); }
   void giveWay(bool answering);  // to a question, while it is answered
@@ -54,6 +56,7 @@ class HeardVideos : public Hearing {
 
   const HearingService m_service;
   app::EngineHost& m_engine;
+  const app::Settings& m_settings;
   bool m_here = false;  // the model
   double m_share = 0;
   bool m_answering = false;

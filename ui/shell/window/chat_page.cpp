@@ -92,8 +92,8 @@ void ChatPage::addInset(QVBoxLayout* column, QWidget* widget) {
   limit();
 }
 
-void ChatPage::hear(const HearingService& service, app::EngineHost& engine) {
-  auto* hearing = new HeardVideos(service, engine, this);
+void ChatPage::hear(const WindowServices& services) {
+  auto* hearing = new HeardVideos(*services.hearing, services.engine, services.settings, this);
   m_composer->tray()->hearWith(hearing);
   connect(&m_session.answers, &AnswerRun::stateChanged, hearing, [this, hearing] { hearing->giveWay(m_session.answers.busy()); });
 }
@@ -128,7 +128,7 @@ void ChatPage::build(const WindowServices& services, const QList<app::Sample>& s
   m_watchBar = new WatchBar;
   addInset(column, m_watchBar);
   m_composer = new Composer(services.preview, services.methods);
-  if (services.hearing != nullptr) hear(*services.hearing, services.engine);
+  if (services.hearing != nullptr) hear(services);
   m_elsewhere = new ElsewhereNotice(services, m_session, *m_composer);
   addInset(column, m_elsewhere);
   m_dropMark = new DropMark(*m_composer);

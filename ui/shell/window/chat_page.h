@@ -101,7 +101,7 @@ class ChatPage : public QWidget {
 
  private:
   void build(const WindowServices& services, const QList<app::Sample>& samples, const Parts& parts);
-  void hear(const HearingService& service, app::EngineHost& engine);
+  void hear(const WindowServices& services);
   void addInset(QVBoxLayout* column, QWidget* widget);  // in the middle, as wide as a line may be
   void connectViews();
   void updateState();
