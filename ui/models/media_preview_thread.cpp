@@ -122,7 +122,7 @@ void MediaPreviewThread::findSubtitles(const std::string& video, const app::Medi
   }
 }
 
-// What was heard in it: lines between the frames of a video, or a sound as a text of timed lines.
+// Finds what was heard in it: lines between the frames of a video, or a sound as a text of timed lines.
 void MediaPreviewThread::findSpeech(MediaSummary& summary, const InterruptToken& interrupt) const {
   std::string file = m_transcriptOf ? m_transcriptOf(summary.sha256.toStdString()) : std::string();
   summary.isHeard = !file.empty() && app::isKeptTranscript(file);

@@ -26,7 +26,7 @@ void add_listen_options(CLI::App& command, ListenOptions& options);
 std::optional<Transcribe> hearing_request(const std::string& path, const ListenOptions& options);
 Transcribe transcribe_request(const std::string& path, const ListenOptions& options);
 
-// Whether something is to be heard before it is asked about: a video with --listen, or a document that is sound.
+// True if something is to be heard before it is asked about: a video with --listen, or a document that is sound.
 bool wants_hearing(const TurnOptions& options, const ListenOptions& listen);
 
 // Hears what is not kept yet: videos whose lines are to stand between their frames (options.heard), and documents that are sound, which

@@ -189,7 +189,7 @@ class Parts {
     return medium(from.neededText("url"), MediaKind::kVideo, from.path("url"));
   }
 
-  // What the file is its bytes say, not the format that is named.
+  // The file's bytes say what it is, not the format that is named.
   Item inputAudio(const RequestFields& part) {
     const auto audio = part.object("input_audio");
     if (!audio) throw ApiRefusal(400, "is missing", part.path("input_audio"));

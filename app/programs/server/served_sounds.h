@@ -1,4 +1,4 @@
-// What is said in the sounds of requests: which speech model hears them, and what was heard in those of threads, so that a thread that is
+// The words in the sounds of requests: which speech model hears them, and what was heard in those of threads, so that a thread that is
 // sent again is not heard again.
 //
 // A sound in a thread becomes a document of timed lines in the MediaStore. The transcripts heard last are kept in memory, and nowhere else.

@@ -46,7 +46,8 @@ class HeardVideos : public Hearing {
  private:
   struct Video {
     QByteArray sha256;
-    RequestId request = 0;  // 0: not asked for, or given up for a question
+    RequestId request = 0;   // 0: not asked for, or given up for a question
+    bool begunAnew = false;  // the engine's process had ended in the middle
   };
   void look();
   void ask(const QByteArray& path);

@@ -180,7 +180,7 @@ TEST_F(TranscriptionsTest, ASoundOfAChatIsADocumentOfTimedLinesAndHeardOnce) {
   const auto& items = std::get<Turn>(requests.back().body).messages.front().items;
   const MediaRequest& document = std::get<MediaItem>(items.at(0)).media;
   EXPECT_EQ(document.kind, MediaKind::kDocument);
-  EXPECT_EQ(read_file_bytes(document.path, 1000), "[0:00] Good morning.\n[0:01] One < two.\n");
+  EXPECT_EQ(read_file_bytes(document.path, 1000), "[0:01] Good morning.\n[0:02] One < two.\n");
 }
 
 TEST_F(TranscriptionsTest, SoundsOfAChatThatCannotBeHeardAreRefused) {
