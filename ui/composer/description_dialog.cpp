@@ -58,6 +58,28 @@ QList<DescribedSentence> sentencesOf(const Description& description) {
   return sentences;
 }
 
+QHash<int, QList<app::FileLine>> describedLines(const Description& description, const QList<DescribedMedium>& media) {
+  QHash<int, QList<app::FileLine>> lines;
+  int medium = 0, frame = 0;
+  for (const DescribedSentence& sentence : sentencesOf(description)) {
+    if (sentence.media >= 0 && std::exchange(medium, sentence.media) != sentence.media) frame = 0;
+    if (sentence.frame >= 0) frame = sentence.frame;
+    if (medium >= media.size()) continue;
+    app::FileLine line{app::LineKind::kDescribed};
+    line.text = sentence.text;
+    const std::vector<double>& times = media[medium].times;
+    if (media[medium].kind == MediaKind::kDocument) {
+      line.line = frame;
+    } else if (!times.empty()) {
+      const std::size_t shown = std::min(static_cast<std::size_t>(frame), times.size() - 1);
+      line.startS = times[shown];
+      line.endS = times[std::min(shown + 1, times.size() - 1)];
+    }
+    lines[medium].append(line);
+  }
+  return lines;
+}
+
 DescriptionDialog::DescriptionDialog(const QList<DescribedSentence>& sentences, bool useful, const QList<DescribedMedium>& media,
                                      QWidget* parent)
     : QDialog(parent) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QDialog>
+#include <QHash>
 #include <QList>
 #include <QPushButton>
 #include <QString>
@@ -32,6 +33,9 @@ struct DescribedMedium {
   MediaKind kind = MediaKind::kVideo;
   std::vector<double> times;  // of its frames; empty for an image
 };
+
+// The lines of each medium, by its number, at the times of the frames that the sentences are about. media: as for the dialog.
+QHash<int, QList<app::FileLine>> describedLines(const Description& description, const QList<DescribedMedium>& media);
 
 class DescriptionDialog : public QDialog {
   Q_OBJECT

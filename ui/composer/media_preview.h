@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "app/chats/chat/file_lines.h"
 #include "app/words/folder_files.h"
 #include "engine/base/error.h"
 #include "engine/media/frame_source.h"
@@ -35,7 +36,8 @@ struct MediaSummary {
   qint64 words = 0;      // of a document
   qint64 pages = 0;      // of a PDF
   QByteArray subtitles;  // of a video: the file that has them, one beside it or the video itself; empty: there are none that can be read
-  std::vector<TimedLine> lines;  // of them, all that begin before the video is over
+  std::vector<TimedLine> lines;   // of them, all that begin before the video is over
+  QList<app::FileLine> passages;  // of a document
   std::vector<MediaNotice> notices;
   std::vector<MediaNotice> subtitleNotices;  // of its subtitles, where they are read
   bool hasSound = false;                     // of a video; a document that has some is sound alone

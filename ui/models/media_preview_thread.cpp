@@ -183,6 +183,7 @@ MediaSummary MediaPreviewThread::describe(const std::string& name, const std::st
   summary.notices = source->notices();
   std::erase_if(summary.notices, isOfThePlan);  // the poster's, which nobody asked for
   summary.sha256 = QByteArray::fromStdString(source->content_hash());
+  if (info.kind == MediaKind::kDocument) summary.passages = app::passagesOf(source->text(), source->page_lines());
   if (info.hasSound) findSpeech(summary, interrupt);
   return summary;
 }

@@ -9,6 +9,7 @@
 #include "app/chats/chat/chat_search.h"
 #include "app/chats/chat/comparison_rows.h"
 #include "app/chats/chat/database_file.h"
+#include "app/chats/chat/file_line_rows.h"
 #include "app/chats/chat/message_rows.h"
 #include "app/chats/chat/run_json.h"
 #include "app/chats/chat/schema.h"
@@ -264,12 +265,14 @@ int ChatDatabase::purgeDeletedBefore(qint64 deletedBeforeMs) {
     for (const char* sql :
          {"INSERT INTO message_fts(message_fts, rowid, text) SELECT 'delete', m.id, m.text FROM message m "
           "JOIN conversation c ON c.id = m.conversation_id WHERE m.state <> 2 AND c.deleted_ms > 0 AND c.deleted_ms < ?",
-          "DELETE FROM attachment_fts WHERE rowid IN (SELECT a.id FROM attachment a JOIN conversation c ON c.id = a.conversation_id "
+          "DELETE FROM file_name_fts WHERE rowid IN (SELECT a.id FROM attachment a JOIN conversation c ON c.id = a.conversation_id "
           "WHERE c.deleted_ms > 0 AND c.deleted_ms < ?)",
           "DELETE FROM conversation WHERE deleted_ms > 0 AND deleted_ms < ?"}) {
       db.prepare(sql).bind(deletedBeforeMs).run();
     }
-    return db.changes();
+    const int purged = db.changes();
+    removeUnattachedLines(db);
+    return purged;
   });
 }
 
@@ -410,11 +413,10 @@ TurnIds ChatDatabase::beginAnswer(MessageId question) {
   });
 }
 
-void ChatDatabase::storeSampled(MessageId question, int place, const SampledTimes& times, const FoundWords& words) {
+void ChatDatabase::storeSampled(MessageId question, int place, const SampledTimes& times) {
   m_impl->write([&](SqliteConnection& db) {
     const qint64 attachment = m_impl->attachmentAt(db, question, place);
     db.prepare("UPDATE attachment SET sampled_json = ? WHERE id = ?").bindText(sampledToJson(times)).bind(attachment).run();
-    indexAttachment(db, attachment, words);
   });
 }
 
@@ -429,6 +431,14 @@ void ChatDatabase::storeAsked(MessageId question, int place, const Attachment& a
         .run();
     if (db.changes() != 1) unknown("attachment");
   });
+}
+
+void ChatDatabase::storeLines(const QByteArray& sha256, LineKind kind, const QList<FileLine>& lines) {
+  m_impl->write([&](SqliteConnection& db) { replaceFileLines(db, sha256, kind, lines); });
+}
+
+QList<FileLine> ChatDatabase::linesOf(const QByteArray& sha256) {
+  return m_impl->access([&](SqliteConnection& db) { return readFileLines(db, sha256); });
 }
 
 void ChatDatabase::moveMedia(ConversationId id, const QByteArray& from, const QByteArray& to) {
@@ -518,14 +528,6 @@ QHash<QString, QString> ChatDatabase::settings() {
   });
 }
 
-std::optional<QString> ChatDatabase::setting(const QString& key) {
-  return m_impl->access([&](SqliteConnection& db) -> std::optional<QString> {
-    SqliteStatement row = db.prepare("SELECT value FROM setting WHERE key = ?");
-    if (!row.bind(key).step()) return std::nullopt;
-    return row.text(0);
-  });
-}
-
 void ChatDatabase::setSetting(const QString& key, const QString& value) {
   if (key.size() + value.size() > kMaxSettingBytes) throw Exception(ErrorCode::kLimitExceeded, "setting", "it is longer than 1 MiB");
   m_impl->write([&](SqliteConnection& db) {
@@ -534,10 +536,6 @@ void ChatDatabase::setSetting(const QString& key, const QString& value) {
         .bind(value)
         .run();
   });
-}
-
-void ChatDatabase::removeSetting(const QString& key) {
-  m_impl->write([&](SqliteConnection& db) { db.prepare("DELETE FROM setting WHERE key = ?").bind(key).run(); });
 }
 
 }  // namespace winnow::app

@@ -53,9 +53,10 @@ class ChatDatabase {
   Conversation setActiveLeaf(ConversationId id, MessageId leaf, MessageId withdrawn = 0);
   void deleteConversation(ConversationId id);  // soft: restore brings it back
   Conversation restoreConversation(ConversationId id);
-  int purgeDeletedBefore(qint64 deletedBeforeMs);  // removes for good; number of conversations
-  QList<Conversation> listConversations();         // pinned first, then newest first; without deleted ones
-  QList<Conversation> listDeleted();               // newest deletion first
+  // Removes for good, with what files say that no chat has any more; number of conversations.
+  int purgeDeletedBefore(qint64 deletedBeforeMs);
+  QList<Conversation> listConversations();  // pinned first, then newest first; without deleted ones
+  QList<Conversation> listDeleted();        // newest deletion first
   Conversation conversation(ConversationId id);
   LoadedConversation loadConversation(ConversationId id);
   // Every word of `query` must occur (prefixes count); the query is taken literally. At most `limit` hits, best first.
@@ -74,13 +75,15 @@ class ChatDatabase {
   void saveAgreement(MessageId answer, const Agreement& agreement);
   // A further answer to an existing question (regenerate).
   TurnIds beginAnswer(MessageId question);
-  // Stores what was really sampled of the question's attachment at `place` (0: the first), and the words by which it is found. Replaces
-  // what was known.
-  void storeSampled(MessageId question, int place, const SampledTimes& times, const FoundWords& words = {});
+  // Stores what was really sampled of the question's attachment at `place` (0: the first). Replaces what was known.
+  void storeSampled(MessageId question, int place, const SampledTimes& times);
   // Stores what is asked of it from now on: its pins, and which part of its plan's frames (FramePlan::taken, FramePlan::set_frames).
   void storeAsked(MessageId question, int place, const Attachment& asked);
   // A file of a chat is somewhere else: wherever it is attached there, also as another one's subtitles.
   void moveMedia(ConversationId id, const QByteArray& from, const QByteArray& to);
+  // The lines of a file, by its content (Attachment::sha256), in place of those of this kind.
+  void storeLines(const QByteArray& sha256, LineKind kind, const QList<FileLine>& lines);
+  QList<FileLine> linesOf(const QByteArray& sha256);                 // by their times
   void updateStreaming(MessageId answer, const AnswerSoFar& soFar);  // no-op unless the answer is still `streaming`
   void finishTurn(const FinishedTurn& turn);
   SharedKeptMap keptMap(MessageId answer);  // null: none was saved
@@ -91,9 +94,7 @@ class ChatDatabase {
   void saveViewState(ConversationId id, const ViewState& view);
 
   QHash<QString, QString> settings();
-  std::optional<QString> setting(const QString& key);
   void setSetting(const QString& key, const QString& value);
-  void removeSetting(const QString& key);
 
   // Rows turned from `streaming` to `abandoned` by this start. Those that added nothing to an earlier answer are gone.
   int recoveredAnswers() const;

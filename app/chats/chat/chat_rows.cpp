@@ -16,7 +16,8 @@ std::string attachments(const char* rows) {
   return std::string(
              "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, "
              "plan_from_s, plan_to_s, plan_max_frames, sampled_json, pins_json, words, most_tokens, subtitles, encoding, detail, "
-             "plan_taken, plan_set_frames, first_page, last_page FROM "
+             "plan_taken, plan_set_frames, first_page, last_page, "
+             "EXISTS(SELECT 1 FROM file_line l WHERE l.sha256 = attachment.sha256 AND l.start_s >= 0) FROM "
              "attachment "
              "WHERE conversation_id = ? AND message_id IS ") +
          rows;
@@ -30,21 +31,10 @@ const std::string& draftAttachments() {
   return sql;
 }
 
-MediaKind kindFrom(qint64 stored) {
-  switch (stored) {
-    case 2:
-      return MediaKind::kVideo;
-    case 3:
-      return MediaKind::kDocument;
-    default:
-      return MediaKind::kImage;
-  }
-}
-
 Attachment readAttachment(const SqliteStatement& row) {
   Attachment attachment;
   attachment.id = row.integer(1);
-  attachment.kind = kindFrom(row.integer(2));
+  attachment.kind = mediaKindFrom(row.integer(2));
   attachment.path = row.bytes(3);
   attachment.sha256 = row.bytes(4);
   attachment.sizeBytes = row.integer(5);
@@ -62,6 +52,7 @@ Attachment readAttachment(const SqliteStatement& row) {
   attachment.plan.taken = std::max(0, static_cast<int>(row.integer(21)));
   attachment.plan.set_frames = std::max(1, static_cast<int>(row.integer(22)));
   attachment.pages = {static_cast<int>(row.integer(23)), static_cast<int>(row.integer(24))};
+  attachment.hasContents = row.integer(25) != 0;
   return attachment;
 }
 
@@ -159,6 +150,17 @@ void readRuns(SqliteConnection& db, ConversationId id, const QHash<MessageId, qs
 }
 
 }  // namespace
+
+MediaKind mediaKindFrom(qint64 stored) {
+  switch (stored) {
+    case 2:
+      return MediaKind::kVideo;
+    case 3:
+      return MediaKind::kDocument;
+    default:
+      return MediaKind::kImage;
+  }
+}
 
 Conversation readConversation(const SqliteStatement& row) {
   Conversation c;
@@ -263,14 +265,14 @@ QList<Attachment> readDraftAttachments(SqliteConnection& db, ConversationId id) 
 }
 
 void deleteDraftAttachments(SqliteConnection& db, ConversationId id) {
-  db.prepare("DELETE FROM attachment_fts WHERE rowid IN (SELECT id FROM attachment WHERE conversation_id = ? AND message_id IS NULL)")
+  db.prepare("DELETE FROM file_name_fts WHERE rowid IN (SELECT id FROM attachment WHERE conversation_id = ? AND message_id IS NULL)")
       .bind(id)
       .run();
   db.prepare("DELETE FROM attachment WHERE conversation_id = ? AND message_id IS NULL").bind(id).run();
 }
 
 void moveAttachments(SqliteConnection& db, ConversationId id, const QByteArray& from, const QByteArray& to) {
-  db.prepare("UPDATE attachment_fts SET name = ? WHERE rowid IN (SELECT id FROM attachment WHERE conversation_id = ? AND path = ?)")
+  db.prepare("UPDATE file_name_fts SET name = ? WHERE rowid IN (SELECT id FROM attachment WHERE conversation_id = ? AND path = ?)")
       .bind(foundName(to))
       .bind(id)
       .bindBlob(from)
@@ -296,10 +298,7 @@ void insertAttachments(SqliteConnection& db, ConversationId id, MessageId messag
     insert.bindText(QByteArray::fromStdString(detail_word(a.detail)));
     insert.bind(a.plan.taken).bind(a.plan.set_frames).bind(a.pages.first).bind(a.pages.last);
     insert.run();
-    db.prepare("INSERT INTO attachment_fts(rowid, name, said, described) VALUES(?, ?, '', '')")
-        .bind(db.lastInsertId())
-        .bind(foundName(a.path))
-        .run();
+    db.prepare("INSERT INTO file_name_fts(rowid, name) VALUES(?, ?)").bind(db.lastInsertId()).bind(foundName(a.path)).run();
   }
 }
 
@@ -347,14 +346,6 @@ SharedKeptMap readKeptMap(SqliteConnection& db, MessageId message) {
 void indexForSearch(SqliteConnection& db, MessageId message, const QString& text) {
   SqliteStatement insert = db.prepare("INSERT INTO message_fts(rowid, text) VALUES(?, ?)");
   insert.bind(message).bind(text).run();
-}
-
-void indexAttachment(SqliteConnection& db, qint64 attachment, const FoundWords& words) {
-  const auto replace = [&](const char* sql, const std::optional<QString>& text) {
-    if (text) db.prepare(sql).bind(text->left(kMaxMessageBytes)).bind(attachment).run();
-  };
-  replace("UPDATE attachment_fts SET said = ? WHERE rowid = ?", words.said);
-  replace("UPDATE attachment_fts SET described = ? WHERE rowid = ?", words.described);
 }
 
 qint64 nextTick(SqliteConnection& db) {

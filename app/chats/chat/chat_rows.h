@@ -21,6 +21,7 @@ std::optional<Conversation> findConversation(SqliteConnection& db, ConversationI
 ConversationId insertConversation(SqliteConnection& db, const Conversation& conversation);
 QList<StoredMessage> readMessages(SqliteConnection& db, ConversationId id);  // with attachments and runs, without thumbnails
 QList<Attachment> readDraftAttachments(SqliteConnection& db, ConversationId id);
+MediaKind mediaKindFrom(qint64 stored);
 
 // message 0: the draft's.
 void insertAttachments(SqliteConnection& db, ConversationId id, MessageId message, const QList<Attachment>& attachments);
@@ -33,8 +34,6 @@ void insertRun(SqliteConnection& db, MessageId message, const Run& run, RunPart 
 void insertKeptMap(SqliteConnection& db, MessageId message, const KeptMap& map);  // not one above KeptMap::kMaxBytes
 SharedKeptMap readKeptMap(SqliteConnection& db, MessageId message);               // null: none, or of a newer version
 void indexForSearch(SqliteConnection& db, MessageId message, const QString& text);
-// In the place of the words before; as much of them as a message may have.
-void indexAttachment(SqliteConnection& db, qint64 attachment, const FoundWords& words);
 qint64 nextTick(SqliteConnection& db);
 
 }  // namespace winnow::app

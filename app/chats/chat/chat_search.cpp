@@ -1,21 +1,28 @@
 #include "app/chats/chat/chat_search.h"
 
+#include <QFileInfo>
+#include <QStringList>
+#include <memory>
+#include <string>
+
+#include "app/chats/chat/chat_rows.h"
+#include "app/chats/chat/database_file.h"
+
 namespace winnow::app {
 namespace {
 
-constexpr int kMaxSearchWords = 16;
+constexpr qsizetype kMostSearchWords = 16;
 
-// Words in double quotes are taken literally by FTS5; quotes inside are doubled. The last letter run may go on: prefix.
-QString ftsQuery(const QString& query) {
-  QString literal;
-  int words = 0;
+// Each taken literally by FTS5: in double quotes, those inside doubled; it may be the beginning of a word.
+QStringList wordsOf(const QString& query) {
+  QStringList words;
   for (QString word : query.simplified().split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
-    if (++words > kMaxSearchWords) break;
+    if (words.size() == kMostSearchWords) break;
     word.remove(QChar(u'\0'));
     word.replace(QLatin1Char('"'), QStringLiteral("\"\""));
-    literal += QLatin1Char('"') + word + QStringLiteral("\"* ");
+    words << QLatin1Char('"') + word + QStringLiteral("\"*");
   }
-  return literal;
+  return words;
 }
 
 QString likePattern(const QString& query) {
@@ -25,12 +32,45 @@ QString likePattern(const QString& query) {
   return QLatin1Char('%') + pattern + QLatin1Char('%');
 }
 
+// Lines of files that match, each once for every chat: where its file was attached last.
+std::string lineHits(const std::string& ofFiles) {
+  return "SELECT a.conversation_id, coalesce(a.message_id, 0), c.title, "
+         "snippet(file_line_fts, 0, char(8296), char(8297), char(8230), 24), a.path, a.sha256, a.kind, "
+         "l.kind, l.start_s, l.end_s, l.line, l.page, l.text "
+         "FROM file_line_fts f JOIN file_line l ON l.id = f.rowid JOIN attachment a ON a.sha256 = l.sha256 "
+         "JOIN conversation c ON c.id = a.conversation_id WHERE file_line_fts MATCH ? AND c.deleted_ms = 0 AND a.id = "
+         "(SELECT max(b.id) FROM attachment b WHERE b.sha256 = a.sha256 AND b.conversation_id = a.conversation_id)" +
+         ofFiles + " ORDER BY f.rank LIMIT ?";
+}
+
+constexpr char kFilesWith[] = "SELECT l.sha256 FROM file_line_fts f JOIN file_line l ON l.id = f.rowid WHERE file_line_fts MATCH ?";
+
+// Lines of files that have every one of the words, but not in one line.
+std::string scatteredHits(qsizetype words) {
+  std::string all = kFilesWith;
+  for (qsizetype i = 1; i < words; ++i) all += std::string(" INTERSECT ") + kFilesWith;
+  return lineHits(" AND l.sha256 IN (" + all + ") AND l.sha256 NOT IN (" + kFilesWith + ")");
+}
+
+SearchHit hitOf(const SqliteStatement& row) {
+  return {static_cast<ConversationId>(row.integer(0)), row.integer(1), row.text(2), row.text(3)};
+}
+
+FoundPlace placeOf(const SqliteStatement& row) {
+  FoundPlace place{row.bytes(4), row.bytes(5), mediaKindFrom(row.integer(6)), {}};
+  place.line = {static_cast<LineKind>(row.integer(7)), row.real(8), row.real(9), static_cast<int>(row.integer(10)),
+                static_cast<int>(row.integer(11)),     row.text(12)};
+  return place;
+}
+
 }  // namespace
 
 QList<SearchHit> searchChats(SqliteConnection& db, const QString& query, int limit) {
   QList<SearchHit> hits;
-  const QString words = ftsQuery(query);
+  const QStringList words = wordsOf(query);
   if (words.isEmpty() || limit <= 0) return hits;
+  const QString all = words.join(QLatin1Char(' '));
+  const auto room = [&] { return limit - static_cast<int>(hits.size()); };
   {
     SqliteStatement row = db.prepare(
         "SELECT id, title FROM conversation WHERE deleted_ms = 0 AND (title LIKE ?1 ESCAPE '\\' OR draft LIKE ?1 ESCAPE '\\') "
@@ -38,21 +78,48 @@ QList<SearchHit> searchChats(SqliteConnection& db, const QString& query, int lim
     row.bind(likePattern(query)).bind(limit);
     while (row.step()) hits.push_back({static_cast<ConversationId>(row.integer(0)), 0, row.text(1), {}});
   }
-  const auto addFound = [&](const char* sql) {
-    SqliteStatement row = db.prepare(sql);
-    row.bind(words).bind(limit - static_cast<int>(hits.size()));
-    while (row.step()) hits.push_back({static_cast<ConversationId>(row.integer(0)), row.integer(1), row.text(2), row.text(3)});
+  {
+    SqliteStatement row = db.prepare(
+        "SELECT m.conversation_id, m.id, c.title, snippet(message_fts, 0, char(8296), char(8297), char(8230), 24) FROM message_fts f "
+        "JOIN message m ON m.id = f.rowid JOIN conversation c ON c.id = m.conversation_id "
+        "WHERE message_fts MATCH ? AND c.deleted_ms = 0 ORDER BY f.rank LIMIT ?");
+    row.bind(all).bind(room());
+    while (row.step()) hits.push_back(hitOf(row));
+  }
+  const auto addLines = [&](SqliteStatement& row) {
+    row.bind(room());
+    while (row.step()) {
+      hits.push_back(hitOf(row));
+      hits.back().place = placeOf(row);
+    }
   };
-  addFound(
-      "SELECT m.conversation_id, m.id, c.title, snippet(message_fts, 0, char(8296), char(8297), char(8230), 24) FROM message_fts f "
-      "JOIN message m ON m.id = f.rowid JOIN conversation c ON c.id = m.conversation_id "
-      "WHERE message_fts MATCH ? AND c.deleted_ms = 0 ORDER BY f.rank LIMIT ?");
-  addFound(
-      "SELECT a.conversation_id, coalesce(a.message_id, 0), c.title, "
-      "snippet(attachment_fts, -1, char(8296), char(8297), char(8230), 24) FROM attachment_fts f "
-      "JOIN attachment a ON a.id = f.rowid JOIN conversation c ON c.id = a.conversation_id "
-      "WHERE attachment_fts MATCH ? AND c.deleted_ms = 0 ORDER BY f.rank LIMIT ?");
+  {
+    static const std::string sql = lineHits({});
+    SqliteStatement row = db.prepare(sql.c_str());
+    row.bind(all);
+    addLines(row);
+  }
+  if (words.size() > 1) {
+    SqliteStatement row = db.prepare(scatteredHits(words.size()).c_str());
+    row.bind(words.join(QStringLiteral(" OR ")));
+    for (const QString& word : words) row.bind(word);
+    row.bind(all);
+    addLines(row);
+  }
+  SqliteStatement row = db.prepare(
+      "SELECT a.conversation_id, coalesce(a.message_id, 0), c.title, snippet(file_name_fts, 0, char(8296), char(8297), char(8230), 24) "
+      "FROM file_name_fts f JOIN attachment a ON a.id = f.rowid JOIN conversation c ON c.id = a.conversation_id "
+      "WHERE file_name_fts MATCH ? AND c.deleted_ms = 0 ORDER BY f.rank LIMIT ?");
+  row.bind(all).bind(room());
+  while (row.step()) hits.push_back(hitOf(row));
   return hits;
+}
+
+QList<SearchHit> searchSavedChats(const ChatFolders& folders, const QString& query, int limit) {
+  const QString file = ChatDatabase::databaseFile(folders);
+  if (const std::unique_ptr<SqliteConnection> db = openToRead(file)) return searchChats(*db, query, limit);
+  if (!QFileInfo::exists(file)) return {};
+  return ChatDatabase(folders).search(query, limit);  // of an older version: it is brought up to this one
 }
 
 }  // namespace winnow::app

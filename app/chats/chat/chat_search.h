@@ -1,15 +1,19 @@
-// Search in the titles, messages, drafts and attachments of all chats that are not deleted. Of an attachment: its file's name, its
-// subtitles and what the model told itself about it.
+// Search in the titles, messages, drafts and attachments of all chats that are not deleted. Of an attachment: its file's name, and what it
+// says (file_lines.h).
 //
-// Used by ChatDatabase only. What is typed is words, never a query language. Threads: that of the connection.
+// Used by ChatDatabase, and where nothing but search is wanted. What is typed is words, never a query language. Errors: Exception with a
+// storage code. Threads: that of the connection.
 #pragma once
 
-#include "app/chats/chat/conversation.h"
+#include "app/chats/chat/chat_database.h"
 #include "app/chats/chat/sqlite_connection.h"
 
 namespace winnow::app {
 
-// Titles and drafts first, the newest of them first; then messages, the best first; then attachments.
+// Titles and drafts first, the newest of them first; then messages, the best first; then lines of attached files that have all of the
+// words, then lines that have one of them, of files that have them all; then names of files.
 QList<SearchHit> searchChats(SqliteConnection& db, const QString& query, int limit);
+// The same in the chats as they are saved, also while a window has them open. None where nothing is saved yet.
+QList<SearchHit> searchSavedChats(const ChatFolders& folders, const QString& query, int limit);
 
 }  // namespace winnow::app

@@ -249,9 +249,9 @@ RequestToken ChatStore::saveAgreement(MessageId answer, const Agreement& agreeme
   });
 }
 
-RequestToken ChatStore::storeSampled(MessageId question, int place, const SampledTimes& times, const FoundWords& words) {
-  return submit([this, question, place, times, words](ChatDatabase& db, RequestToken token) -> Letter {
-    db.storeSampled(question, place, times, words);
+RequestToken ChatStore::storeSampled(MessageId question, int place, const SampledTimes& times) {
+  return submit([this, question, place, times](ChatDatabase& db, RequestToken token) -> Letter {
+    db.storeSampled(question, place, times);
     return [this, token] { Q_EMIT saved(token); };
   });
 }

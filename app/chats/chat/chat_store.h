@@ -80,7 +80,7 @@ class ChatStore : public QObject {
   RequestToken saveComparison(const Comparison& comparison);
   RequestToken useAnswer(qint64 comparison, int place);
   RequestToken saveAgreement(MessageId answer, const Agreement& agreement);
-  RequestToken storeSampled(MessageId question, int place, const SampledTimes& times, const FoundWords& words = {});
+  RequestToken storeSampled(MessageId question, int place, const SampledTimes& times);
   RequestToken storeAsked(MessageId question, int place, const Attachment& asked);
   RequestToken moveMedia(ConversationId id, const QByteArray& from, const QByteArray& to);
   void appendStreaming(MessageId answer, const AnswerSoFar& soFar);  // failures come as failed(0, ...)
@@ -120,6 +120,7 @@ class ChatStore : public QObject {
   void failed(winnow::app::RequestToken token, const winnow::Error& error);
 
  private:
+  friend class LineStore;                                           // its calls are made on the same thread, in the same order
   using Letter = std::function<void()>;                             // runs on the UI thread
   using Work = std::function<Letter(ChatDatabase&, RequestToken)>;  // runs on the writer thread
   // Runs on the writer thread: opens the database, and says where the one is that was there before.

@@ -15,6 +15,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/chats/chat/file_lines.h"
 #include "app/chats/chat/pinned_ranges.h"
 #include "app/chats/chat/turn_timeline.h"
 #include "app/chats/kept_map/kept_map.h"
@@ -51,12 +52,6 @@ struct SampledTimes {
   friend bool operator==(const SampledTimes&, const SampledTimes&) = default;
 };
 
-// By which an attachment is found, beside its file's name; nullopt: as it is known.
-struct FoundWords {
-  std::optional<QString> said{};       // in it: its subtitles
-  std::optional<QString> described{};  // what the model told itself about it
-};
-
 struct Attachment {
   qint64 id = 0;
   MediaKind kind = MediaKind::kImage;
@@ -65,17 +60,18 @@ struct Attachment {
   qint64 sizeBytes = 0;
   int widthPx = 0;
   int heightPx = 0;
-  double durationS = 0.0;   // 0 for an image
-  qint64 words = 0;         // of a document
-  qint64 mostTokens = 0;    // of a document: that are read, from its beginning; 0: all
-  QByteArray subtitles;     // of a video: the file whose subtitles stand between its frames (MediaRequest::subtitles); empty: none
-  QByteArray encoding;      // of a document or of subtitles, as it is read (MediaRequest::encoding); empty: by its bytes
-  FramePlan plan;           // videos: which frames the question is about
-  PageRange pages;          // of a document: those that are read; of a picture: the page of a PDF that it shows
-  MediaDetail detail;       // of a picture, or of each frame: how many tokens it may take
-  PinnedRanges pins;        // never dropped by compression
-  SampledTimes sampled;     // what the last answer really saw; stored by storeSampled() only
-  QByteArray thumbnailPng;  // poster, PNG; lives as a file in the cache folder and may be empty when that was cleared
+  double durationS = 0.0;    // 0 for an image
+  qint64 words = 0;          // of a document
+  qint64 mostTokens = 0;     // of a document: that are read, from its beginning; 0: all
+  QByteArray subtitles;      // of a video: the file whose subtitles stand between its frames (MediaRequest::subtitles); empty: none
+  QByteArray encoding;       // of a document or of subtitles, as it is read (MediaRequest::encoding); empty: by its bytes
+  FramePlan plan;            // videos: which frames the question is about
+  PageRange pages;           // of a document: those that are read; of a picture: the page of a PDF that it shows
+  MediaDetail detail;        // of a picture, or of each frame: how many tokens it may take
+  PinnedRanges pins;         // never dropped by compression
+  SampledTimes sampled;      // what the last answer really saw; stored by storeSampled() only
+  bool hasContents = false;  // lines with times are kept of it (file_lines.h); not stored with it
+  QByteArray thumbnailPng;   // poster, PNG; lives as a file in the cache folder and may be empty when that was cleared
 };
 
 // The engine names a medium by what was asked of it: whether two questions asked the same of the same file.
@@ -262,7 +258,8 @@ struct SearchHit {
   ConversationId conversation = 0;
   MessageId message = 0;  // 0: title or draft matched
   QString title;
-  QString snippet;  // plain text; matches between U+2068 and U+2069; empty: of title or draft
+  QString snippet;                    // plain text; matches between U+2068 and U+2069; empty: of title or draft
+  std::optional<FoundPlace> place{};  // in a file that the message has, or the draft
 };
 
 inline constexpr qint64 kMaxMessageBytes = qint64{4} << 20;

@@ -144,6 +144,14 @@ std::unique_ptr<SqliteConnection> openInMemory(const QString& file) {
   return db;
 }
 
+std::unique_ptr<SqliteConnection> openToRead(const QString& file) {
+  checkHeader(file);
+  if (!QFileInfo::exists(file)) return nullptr;
+  auto db = std::make_unique<SqliteConnection>(file, QByteArray());
+  db->leaveUntouched();
+  return identifiedVersion(*db, file) == kSchemaVersion ? std::move(db) : nullptr;
+}
+
 void requireWhole(const QString& file, const InterruptToken& interrupt) {
   SqliteConnection db(file, {});
   db.leaveUntouched();

@@ -278,10 +278,40 @@ ALTER TABLE attachment ADD COLUMN first_page INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE attachment ADD COLUMN last_page INTEGER NOT NULL DEFAULT 0;
 )sql";
 
+// Lines of attached files, by their content (file_lines.h), and their index. What older versions kept of an attachment's subtitles
+// and description, in one piece, becomes a line without a time.
+constexpr char kFileLines[] = R"sql(
+CREATE TABLE file_line(
+  id INTEGER PRIMARY KEY,
+  sha256 TEXT NOT NULL,
+  kind INTEGER NOT NULL,
+  start_s REAL NOT NULL,
+  end_s REAL NOT NULL,
+  line INTEGER NOT NULL,
+  page INTEGER NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
+CREATE INDEX file_line_by_file ON file_line(sha256, kind);
+CREATE INDEX attachment_by_content ON attachment(sha256);
+INSERT INTO file_line(sha256, kind, start_s, end_s, line, page, text) SELECT sha256, 2, -1, -1, 0, 0, said FROM
+  (SELECT a.sha256, f.said, max(a.id) FROM attachment a JOIN attachment_fts f ON f.rowid = a.id WHERE f.said <> '' GROUP BY a.sha256)
+  WHERE sha256 <> '';
+INSERT INTO file_line(sha256, kind, start_s, end_s, line, page, text) SELECT sha256, 3, -1, -1, 0, 0, described FROM
+  (SELECT a.sha256, f.described, max(a.id) FROM attachment a JOIN attachment_fts f ON f.rowid = a.id WHERE f.described <> '' GROUP BY a.sha256)
+  WHERE sha256 <> '';
+CREATE VIRTUAL TABLE file_line_fts USING fts5(text, content='file_line', content_rowid='id', tokenize='unicode61 remove_diacritics 2');
+INSERT INTO file_line_fts(file_line_fts) VALUES('rebuild');
+
+CREATE VIRTUAL TABLE file_name_fts USING fts5(name, tokenize='unicode61 remove_diacritics 2');
+INSERT INTO file_name_fts(rowid, name) SELECT rowid, name FROM attachment_fts;
+DROP TABLE attachment_fts;
+)sql";
+
 }  // namespace
 
 const std::array<const char*, kSchemaVersion> kMigrations = {
-    kChats,     kSearch,  kSampledTimes, kRecipes,  kComparisons, kKeptMaps,       kPins,          kLaterQuestions, kSampling, kDocuments,
-    kSubtitles, kDigests, kCauses,       kThoughts, kEncodings,   kThoughtDigests, kAttachedWords, kDetails,        kParts,    kPages};
+    kChats,          kSearch,         kSampledTimes,  kRecipes,   kComparisons, kKeptMaps, kPins,
+    kLaterQuestions, kSampling,       kDocuments,     kSubtitles, kDigests,     kCauses,   kThoughts,
+    kEncodings,      kThoughtDigests, kAttachedWords, kDetails,   kParts,       kPages,    kFileLines};
 
 }  // namespace winnow::app

@@ -16,12 +16,6 @@ auto* messageIn(Messages& messages, app::MessageId id) {
   return found == messages.end() ? nullptr : &*found;
 }
 
-QString wordsOf(const std::vector<TimedLine>& lines) {
-  QStringList words;
-  for (const TimedLine& line : lines) words << QString::fromStdString(line.text);
-  return words.join(QLatin1Char('\n'));
-}
-
 }  // namespace
 
 OpenChat::OpenChat(app::ChatStore& store, app::Settings& settings, ChatList& list, QObject* parent)
@@ -230,7 +224,7 @@ void OpenChat::takeSampled(const MediaSampled& sampled, QList<app::StoredMessage
       if (!app::asksTheSame(attachment, asked) || attachment.sampled == times) continue;
       const QByteArray before = std::exchange(attachment.sampled, times).linesDigest;
       otherLines = otherLines || (!before.isEmpty() && before != times.linesDigest);
-      m_store.storeSampled(message.id, place, times, {wordsOf(sampled.lines), {}});
+      m_store.storeSampled(message.id, place, times);
       changed = true;
     }
     app::StoredMessage* here = changed ? edit(message.id) : nullptr;

@@ -63,18 +63,19 @@ bool takesOtherLines(const QList<app::Attachment>& before, const QList<app::Atta
   });
 }
 
-// Stores the model's description of a thread's media: they are found by it.
-void storeDescribed(app::ChatStore& store, const Description& description, const QList<app::StoredMessage>& thread) {
-  QHash<int, QString> words;  // by medium of the thread
-  int medium = 0;
-  for (const DescribedSentence& sentence : sentencesOf(description)) {
-    if (sentence.media >= 0) medium = sentence.media;
-    words[medium] += sentence.text + QLatin1Char(' ');
-  }
-  int number = 0;
-  for (const ThreadMedium& each : mediaOf(thread)) {
-    if (words.contains(number)) store.storeSampled(each.question->id, each.place, each.attachment().sampled, {{}, words[number]});
-    ++number;
+// Stores the model's description of a thread's media: they are found by it, and it is their contents.
+void storeDescribed(app::LineStore& store, OpenChat& chat, const Description& description, const QList<app::StoredMessage>& thread) {
+  const std::vector<ThreadMedium> media = mediaOf(thread);
+  QList<DescribedMedium> described;
+  for (const ThreadMedium& each : media)
+    described.append({each.attachment().path, each.attachment().kind, each.attachment().sampled.actualS});
+  const QHash<int, QList<app::FileLine>> lines = describedLines(description, described);
+  for (auto medium = lines.begin(); medium != lines.end(); ++medium) {
+    const ThreadMedium& of = media[static_cast<std::size_t>(medium.key())];
+    if (of.attachment().sha256.isEmpty()) continue;
+    store.store(of.attachment().sha256, app::LineKind::kDescribed, medium.value());
+    if (app::StoredMessage* shown = chat.edit(of.question->id))
+      shown->attachments[of.place].hasContents = of.attachment().kind == MediaKind::kVideo;
   }
 }
 
@@ -95,6 +96,7 @@ AnswerRun::AnswerRun(Services services, Chats chats, QObject* parent)
     : QObject(parent),
       m_engine(services.engine),
       m_store(services.store),
+      m_lines(services.store),
       m_settings(services.settings),
       m_model(chats.model),
       m_list(chats.list),
@@ -515,7 +517,7 @@ void AnswerRun::onEvent(const Event& event) {
   } else if (const auto* report = std::get_if<CacheReport>(&event.body)) {
     run->run.makers = app::runMakers(report->makers, run->run.recipe, run->thread);
     noteCause();
-    storeDescribed(m_store, report->description, run->thread);
+    storeDescribed(m_lines, m_chat, report->description, run->thread);
     run->keptMap = std::make_shared<const app::KeptMap>(app::KeptMap::fromReport(*report));
     Q_EMIT keptMapKnown(run->phase.answer, run->keptMap);
   } else if (const auto* finished = std::get_if<Finished>(&event.body)) {

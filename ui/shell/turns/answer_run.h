@@ -10,7 +10,7 @@
 #include <optional>
 #include <variant>
 
-#include "app/chats/chat/chat_store.h"
+#include "app/chats/chat/line_store.h"
 #include "app/chats/settings/settings.h"
 #include "app/engine/host/engine_host.h"
 #include "ui/chat_view/message_presenter.h"
@@ -171,6 +171,7 @@ class AnswerRun : public QObject {
 
   app::EngineHost& m_engine;
   app::ChatStore& m_store;
+  app::LineStore m_lines;
   app::Settings& m_settings;
   ModelSession& m_model;
   ChatList& m_list;

@@ -46,7 +46,13 @@ bool PreparationController::Subject::sameAs(const Subject& other) const {
 
 PreparationController::PreparationController(const WindowServices& services, ChatSession& session, Composer& composer,
                                              PreparationLine& line, QObject* parent)
-    : QObject(parent), m_engine(services.engine), m_session(session), m_settings(services.settings), m_composer(composer), m_line(line) {
+    : QObject(parent),
+      m_engine(services.engine),
+      m_lines(services.store),
+      m_session(session),
+      m_settings(services.settings),
+      m_composer(composer),
+      m_line(line) {
   m_timer.setSingleShot(true);
   m_timer.setInterval(kPrepareAfterMs);
   connect(&m_timer, &QTimer::timeout, this, &PreparationController::begin);
@@ -153,6 +159,7 @@ void PreparationController::onEngineEvent(const Event& event) {
     m_media.append({QByteArray::fromStdString(sampled->path), sampled->kind, video ? sampled->actual_s : std::vector<double>()});
   } else if (const auto* report = std::get_if<CacheReport>(&event.body)) {
     m_report = *report;
+    keepDescription();
   } else if (const auto* prepared = std::get_if<Prepared>(&event.body)) {
     m_prepared = *prepared;
     m_stage = Stage::kReady;
@@ -166,6 +173,17 @@ void PreparationController::onEngineEvent(const Event& event) {
   }
   show();
   if (m_request == 0) consider();
+}
+
+// The description is found and is the contents, before anything is asked.
+void PreparationController::keepDescription() {
+  const QHash<int, QList<app::FileLine>> lines = describedLines(m_report.description, m_media);
+  for (auto medium = lines.begin(); medium != lines.end(); ++medium) {
+    for (const app::Attachment& attachment : m_subject.attachments) {
+      if (attachment.path == m_media[medium.key()].path && !attachment.sha256.isEmpty())
+        m_lines.store(attachment.sha256, app::LineKind::kDescribed, medium.value());
+    }
+  }
 }
 
 void PreparationController::showDescription() {

@@ -9,6 +9,7 @@
 #include <QTimer>
 #include <optional>
 
+#include "app/chats/chat/line_store.h"
 #include "app/chats/settings/settings.h"
 #include "app/engine/host/engine_host.h"
 #include "ui/composer/description_dialog.h"
@@ -53,11 +54,13 @@ class PreparationController : public QObject {
   void drop();
   void act();
   void showDescription();
+  void keepDescription();
   void onEngineEvent(const Event& event);
   void show();
   bool onlyTexts() const;
 
   app::EngineHost& m_engine;
+  app::LineStore m_lines;
   ChatSession& m_session;
   const app::Settings& m_settings;
   Composer& m_composer;

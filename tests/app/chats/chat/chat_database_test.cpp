@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "app/chats/chat/backups.h"
+#include "app/chats/chat/chat_search.h"
 #include "app/chats/chat/database_file.h"
 #include "app/chats/chat/run_json.h"
 #include "tests/support/faulty_vfs.h"
@@ -612,7 +613,7 @@ TEST_F(ChatDatabaseTest, AChatWithoutATitleIsCalledByWhatItBeginsWith) {
   EXPECT_EQ(called(), "kitchen.png");
 }
 
-TEST_F(ChatDatabaseTest, SearchFindsFilesSubtitlesDescriptionsAndDrafts) {
+TEST_F(ChatDatabaseTest, SearchFindsFilesByTheirNamesAndDrafts) {
   open();
   const ConversationId id = m_db->createConversation({}, {}).id;
   Attachment film = clip();
@@ -627,13 +628,6 @@ TEST_F(ChatDatabaseTest, SearchFindsFilesSubtitlesDescriptionsAndDrafts) {
   EXPECT_EQ(found("films"), "no hit") << "folders are not what people look for";
   const TurnIds ids = m_db->beginTurn({id, 0, QStringLiteral("where?"), {film}});
   EXPECT_EQ(found("lyon"), "holiday_in-\u2068Lyon\u2069.mp4") << "once: the draft is the question now";
-  m_db->storeSampled(ids.question, 0, {{1.0}, {0.96}}, {QStringLiteral("Where is the château?\nOver there."), {}});
-  EXPECT_EQ(found("chateau"), "Where is the \u2068château\u2069?\nOver there.");
-  m_db->storeSampled(ids.question, 0, {{1.0}, {0.96}}, {{}, QStringLiteral("A red kite over a lake.")});
-  EXPECT_EQ(found("kite"), "A red \u2068kite\u2069 over a lake.");
-  EXPECT_NE(found("chateau kite"), "no hit") << "words of one attachment count together";
-  m_db->storeSampled(ids.question, 0, {{1.0}, {0.96}}, {QStringLiteral("Other words."), {}});
-  EXPECT_EQ(found("chateau"), "no hit") << "its subtitles are others now";
   m_db->moveMedia(id, film.path, "/moved/paris.mp4");
   EXPECT_EQ(found("lyon"), "no hit");
   EXPECT_EQ(found("paris"), "\u2068paris\u2069.mp4");
@@ -642,6 +636,106 @@ TEST_F(ChatDatabaseTest, SearchFindsFilesSubtitlesDescriptionsAndDrafts) {
   EXPECT_EQ(found("paris"), "no hit");
   EXPECT_EQ(m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max()), 1);
   EXPECT_TRUE(m_db->search(QStringLiteral("paris")).isEmpty());
+}
+
+class FileLinesTest : public ChatDatabaseTest {
+ protected:
+  void SetUp() override {
+    ChatDatabaseTest::SetUp();
+    open();
+  }
+  TurnIds asked(ConversationId chat, const Attachment& file) { return m_db->beginTurn({chat, 0, QStringLiteral("and?"), {file}}); }
+  void say(const Attachment& file, const std::vector<TimedLine>& lines, LineKind kind = LineKind::kSubtitle) {
+    m_db->storeLines(file.sha256, kind, fileLines(lines, kind));
+  }
+  // "chat 1, message 2, at 3 s: text", a line each.
+  std::string found(const char* words) {
+    std::string all;
+    for (const SearchHit& hit : m_db->search(QString::fromUtf8(words))) {
+      if (hit.place)
+        all += std::to_string(hit.conversation) + " " + std::to_string(hit.message) + " " +
+               QString::number(hit.place->line.startS).toStdString() + " " + hit.snippet.toStdString() + "\n";
+    }
+    return all;
+  }
+};
+
+TEST_F(FileLinesTest, AreFoundAtTheirTimesInEveryChatThatHasTheFile) {
+  const ConversationId first = conversation(), second = conversation();
+  const TurnIds one = asked(first, clip());
+  say(clip(), {{1.5, 2.0, "Where is the château?"}, {4.0, 5.0, "Over there."}});
+  const std::string at = " 1.5 Where is the \u2068château\u2069?\n";
+  EXPECT_EQ(found("chateau"), std::to_string(first) + " " + std::to_string(one.question) + at);
+  asked(second, clip());
+  const TurnIds again = asked(second, clip());
+  EXPECT_EQ(found("chateau"), std::to_string(first) + " " + std::to_string(one.question) + at + std::to_string(second) + " " +
+                                  std::to_string(again.question) + at)
+      << "once a chat, where it was attached last";
+  const SearchHit hit = m_db->search(QStringLiteral("there")).front();
+  EXPECT_EQ(hit.place->path, clip().path);
+  EXPECT_EQ(hit.place->medium, MediaKind::kVideo);
+  EXPECT_EQ(hit.place->line.endS, 5.0);
+  m_db->deleteConversation(second);
+  EXPECT_EQ(found("chateau"), std::to_string(first) + " " + std::to_string(one.question) + at);
+}
+
+TEST_F(FileLinesTest, WordsOfOneFileCountTogether) {
+  asked(conversation(), clip());
+  say(clip(), {{1, 2, "a red kite"}, {3, 4, "over a lake"}, {5, 6, "a kite on a lake"}});
+  EXPECT_EQ(m_db->search(QStringLiteral("kite lake")).size(), 1) << "a line that has them all is the place";
+  say(clip(), {{1, 2, "a red kite"}, {3, 4, "over a lake"}});
+  const QList<SearchHit> apart = m_db->search(QStringLiteral("kite lake"));
+  ASSERT_EQ(apart.size(), 2);
+  EXPECT_NE(apart[0].place->line.startS, apart[1].place->line.startS);
+  Attachment other = clip();
+  other.sha256 = QByteArray(64, 'b');
+  asked(conversation(), other);
+  say(other, {{9, 10, "no bird, a lake"}});
+  EXPECT_EQ(m_db->search(QStringLiteral("kite lake")).size(), 2) << "another file has one of the words";
+}
+
+TEST_F(FileLinesTest, TakeThePlaceOfThoseOfTheirKind) {
+  const ConversationId id = conversation();
+  asked(id, clip());
+  say(clip(), {{1, 2, "heard first"}}, LineKind::kHeard);
+  say(clip(), {{0.5, 2, "described"}}, LineKind::kDescribed);
+  say(clip(), {{3, 4, "heard later"}, {2, 3, "in between"}}, LineKind::kHeard);
+  EXPECT_EQ(found("first"), "");
+  QStringList texts;
+  for (const FileLine& line : m_db->linesOf(clip().sha256)) texts << line.text;
+  EXPECT_EQ(texts.join(QLatin1Char('|')).toStdString(), "described|in between|heard later");
+  EXPECT_TRUE(m_db->loadConversation(id).messages[0].attachments[0].hasContents);
+  EXPECT_THROW(m_db->storeLines({}, LineKind::kHeard, {}), Exception);
+}
+
+// Deleted with the last chat that has the file.
+TEST_F(FileLinesTest, GoWithTheLastChatThatHasTheFile) {
+  const ConversationId first = conversation(), second = conversation();
+  asked(first, clip());
+  m_db->saveDraft(second, {QStringLiteral("later"), {clip()}});
+  say(clip(), {{1, 2, "the budget"}});
+  m_db->deleteConversation(first);
+  EXPECT_EQ(m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max()), 1);
+  EXPECT_EQ(found("budget"), std::to_string(second) + " 0 1 the \u2068budget\u2069\n") << "a draft has it still";
+  m_db->saveDraft(second, {});
+  m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max());
+  EXPECT_TRUE(m_db->linesOf(clip().sha256).isEmpty());
+  asked(second, clip());
+  EXPECT_EQ(found("budget"), "") << "neither the lines nor their index";
+}
+
+TEST_F(FileLinesTest, SavedChatsAreSearchedWhileTheyAreOpen) {
+  const ConversationId id = conversation();
+  asked(id, clip());
+  say(clip(), {{1, 2, "the budget"}});
+  EXPECT_EQ(searchSavedChats(folders(), QStringLiteral("budget"), 50).size(), 1);
+  say(clip(), {{1, 2, "the tariff"}});
+  EXPECT_EQ(searchSavedChats(folders(), QStringLiteral("budget"), 50).size(), 0);
+  m_db.reset();
+  EXPECT_EQ(searchSavedChats(folders(), QStringLiteral("tariff"), 50).size(), 1);
+  const ChatFolders none{m_home.filePath(QStringLiteral("none")), {}};
+  EXPECT_TRUE(searchSavedChats(none, QStringLiteral("tariff"), 50).isEmpty());
+  EXPECT_FALSE(QFile::exists(none.data)) << "looking makes nothing";
 }
 
 TEST_F(ChatDatabaseTest, SearchTakesWordsLiterally) {
@@ -691,16 +785,14 @@ TEST_F(ChatDatabaseTest, ClearedCacheCostsOnlyTheThumbnails) {
   EXPECT_TRUE(question.attachments[0].thumbnailPng.isEmpty());
 }
 
-TEST_F(ChatDatabaseTest, SettingsAreWrittenReplacedAndRemoved) {
+TEST_F(ChatDatabaseTest, SettingsAreWrittenAndReplaced) {
   open();
   m_db->setSetting(QStringLiteral("a"), QStringLiteral("1"));
   m_db->setSetting(QStringLiteral("a"), QStringLiteral("2"));
   m_db->setSetting(QStringLiteral("b"), QString());
   open();
-  EXPECT_EQ(m_db->setting(QStringLiteral("a")), QStringLiteral("2"));
+  EXPECT_EQ(m_db->settings().value(QStringLiteral("a")), QStringLiteral("2"));
   EXPECT_EQ(m_db->settings().size(), 2);
-  m_db->removeSetting(QStringLiteral("a"));
-  EXPECT_FALSE(m_db->setting(QStringLiteral("a")).has_value());
 }
 
 TEST_F(ChatDatabaseTest, ABackupOpensAsADatabase) {

@@ -278,7 +278,8 @@ TEST_F(ComparisonStoreTest, ADatabaseOfTheVersionBeforeOpensWithItsAnswersUnchec
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open(QFile::encodeName(ChatDatabase::databaseFile(folders())).constData(), &raw), SQLITE_OK);
   const char* back =
-      "DROP TABLE attachment_fts; DROP TABLE comparison_kept_map; DROP TABLE kept_map; DROP TABLE comparison_column; DROP TABLE "
+      "DROP TABLE file_line_fts; DROP TABLE file_line; DROP TABLE file_name_fts; DROP INDEX attachment_by_content; "
+      "DROP TABLE comparison_kept_map; DROP TABLE kept_map; DROP TABLE comparison_column; DROP TABLE "
       "comparison; ALTER TABLE run DROP "
       "COLUMN agreement_json; "
       "DROP TRIGGER message_written; DROP TRIGGER message_rewritten; ALTER TABLE message DROP COLUMN digest; "

@@ -230,6 +230,29 @@ TEST_F(DatabaseFileTest, UpgradesTheFifteenthVersionWhoseDigestsKnewNoThoughts) 
   EXPECT_TRUE(messages[2].damaged) << "an upgrade does not make good what was damaged";
 }
 
+TEST_F(DatabaseFileTest, UpgradesTheTwentiethVersionWhoseWordsOfFilesHadNoTimes) {
+  const char* attached =
+      "INSERT INTO attachment(id, conversation_id, message_id, ordinal, kind, path, sha256, size_bytes, width_px, height_px, duration_s, "
+      "plan_frame_count, plan_every_s, plan_from_s, plan_to_s, plan_max_frames) VALUES"
+      "(1, 5, 9, 0, 2, CAST('/films/lyon.mp4' AS BLOB), 'aa', 10, 64, 36, 4.0, 8, 0.0, 0.0, -1.0, 1024), "
+      "(2, 5, 9, 1, 2, CAST('/films/copy.mp4' AS BLOB), 'aa', 10, 64, 36, 4.0, 8, 0.0, 0.0, -1.0, 1024)";
+  ofVersion(
+      20, {"INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 0, 2, 1, 'what?', 1)", attached,
+           "INSERT INTO attachment_fts(rowid, name, said, described) VALUES(1, 'lyon.mp4', 'Good morning.', ''), "
+           "(2, 'copy.mp4', 'Good morning.', 'A red kite.')"});
+  ChatDatabase db(folders());
+  EXPECT_TRUE(QFileInfo::exists(file() + QStringLiteral(".before-v21")));
+  EXPECT_EQ(db.search(QStringLiteral("lyon")).size(), 1);
+  for (const char* words : {"morning", "kite"}) {
+    const QList<SearchHit> hits = db.search(QLatin1String(words));
+    ASSERT_EQ(hits.size(), 1) << words;
+    EXPECT_LT(hits[0].place->line.startS, 0) << "no time is known";
+  }
+  EXPECT_FALSE(db.loadConversation(5).messages[0].attachments[0].hasContents);
+  db.storeLines("aa", LineKind::kSubtitle, {{LineKind::kSubtitle, 1.0, 2.0, 0, 0, QStringLiteral("Good morning.")}});
+  EXPECT_EQ(db.search(QStringLiteral("morning")).front().place->line.startS, 1.0);
+}
+
 TEST_F(DatabaseFileTest, UpgradesTheEleventhVersionWhoseMessagesHadNoDigest) {
   ofVersion(11, {"INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(1, 5, 1, 1, 1, 'asked', 1)"});
   ChatDatabase db(folders());

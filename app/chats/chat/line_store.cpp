@@ -1,0 +1,22 @@
+#include "app/chats/chat/line_store.h"
+
+#include <QPointer>
+
+namespace winnow::app {
+
+RequestToken LineStore::store(const QByteArray& sha256, LineKind kind, const QList<FileLine>& lines) {
+  return m_store.submit([sha256, kind, lines](ChatDatabase& db, RequestToken) -> ChatStore::Letter {
+    db.storeLines(sha256, kind, lines);
+    return [] {};
+  });
+}
+
+RequestToken LineStore::load(const QByteArray& sha256) {
+  return m_store.submit([to = QPointer<LineStore>(this), sha256](ChatDatabase& db, RequestToken token) -> ChatStore::Letter {
+    return [to, token, lines = db.linesOf(sha256)] {
+      if (to) Q_EMIT to->loaded(token, lines);
+    };
+  });
+}
+
+}  // namespace winnow::app

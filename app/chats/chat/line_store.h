@@ -1,0 +1,28 @@
+// The lines of attached files for the window: asynchronous calls on the writer thread of the chats, answers as signals.
+//
+// Made by whoever shows or learns such lines, several of them on one store. Errors: ChatStore::failed with the call's token. UI thread
+// only.
+#pragma once
+
+#include "app/chats/chat/chat_store.h"
+
+namespace winnow::app {
+
+class LineStore : public QObject {
+  Q_OBJECT
+ public:
+  // store: outlives it.
+  explicit LineStore(ChatStore& store, QObject* parent = nullptr) : QObject(parent), m_store(store) {}
+
+  // In place of the file's lines of this kind.
+  RequestToken store(const QByteArray& sha256, LineKind kind, const QList<FileLine>& lines);
+  RequestToken load(const QByteArray& sha256);  // `loaded`
+
+ Q_SIGNALS:
+  void loaded(winnow::app::RequestToken token, const QList<winnow::app::FileLine>& lines);
+
+ private:
+  ChatStore& m_store;
+};
+
+}  // namespace winnow::app
