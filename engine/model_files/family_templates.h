@@ -33,7 +33,7 @@
 
 namespace winnow {
 
-// Of static storage. name: one of the above.
+// The result has static storage. name: one of the above.
 std::string_view family_template(std::string_view name);
 
 }  // namespace winnow

@@ -3,7 +3,7 @@
 // Wrapped around the real one by bootstrap, on the engine thread. Before the first request about a chat that the engine does not know, its
 // file is read; after an answer, or media that were prepared, it is written. A file that does not fit any more (another model, changed
 // media, damage) is removed and said with CacheSetAside; the request then reads everything again. ForgetConversation forgets the file too.
-// Where a document of the chat needs a password that this run of the program does not know, the request fails, and the file stays.
+// If a document of the chat needs a password that this run of the program does not know, the request fails, and the file stays.
 // When the engine's process has ended (app/engine/process), all chats are unknown to it again. A file at which it ended twice is removed.
 // The engine writes nothing more for a chat in which something is watched: what a camera or a screen has shown stays in memory.
 // Text, answers and media stay in the chats' database: a lost file costs time, nothing else.
