@@ -13,6 +13,7 @@ namespace {
 bool before(const app::Conversation& a, const app::Conversation& b) {
   if (a.pinned != b.pinned) return a.pinned;
   if (a.activity != b.activity) return a.activity > b.activity;
+  if (a.updatedMs != b.updatedMs) return a.updatedMs > b.updatedMs;  // imported ones
   return a.id > b.id;
 }
 

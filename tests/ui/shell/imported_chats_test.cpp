@@ -22,6 +22,8 @@ class ImportedChats : public WindowTest {
 };
 
 TEST_F(ImportedChats, JoinTheListAndAreReadLikeOwnOnes) {
+  const QByteArray older = R"([{"title": "Moons", "created_at": 1500000000, "chat": {"history": {"currentId": "a", "messages": {
+      "a": {"role": "user", "content": "Which moon?"}}}}}])";
   const QByteArray chats = R"([{"title": "Rivers", "created_at": 1600000000, "chat": {"history": {"currentId": "b", "messages": {
       "a": {"role": "user", "content": "Longest river?"}, "b": {"parentId": "a", "role": "assistant", "content": "The **Nile**.", "model": "qwen"}}}}}])";
   EXPECT_EQ(import(chats), QStringLiteral("1 chat imported."));
@@ -29,6 +31,9 @@ TEST_F(ImportedChats, JoinTheListAndAreReadLikeOwnOnes) {
   session().chat.open(session().list.model().idAt(0));
   ASSERT_TRUE(waitUntil([this] { return session().chat.branch().size() == 2; }));
   EXPECT_EQ(session().chat.branch().last().run.modelName, QStringLiteral("qwen"));
+  EXPECT_EQ(import(older), QStringLiteral("1 chat imported."));
+  ASSERT_TRUE(waitUntil([this] { return session().list.model().rowCount() == 2; }));
+  EXPECT_EQ(session().list.model().idAt(0), session().chat.id()) << "the newer one stays above";
   EXPECT_EQ(import(chats), QStringLiteral("0 chats imported. 1 had been imported before."));
   EXPECT_TRUE(import(R"([{"title": "x"}])").startsWith(QStringLiteral("“exported.json” has no chats of ChatGPT or Open WebUI")));
   EXPECT_EQ(import("PK\x03\x04"), QStringLiteral("“exported.json” is an archive. Unpack it, then choose the file in it."));
