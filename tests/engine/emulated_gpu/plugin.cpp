@@ -36,6 +36,17 @@ std::vector<Pointer> blocks_behind(Pointer const* table, std::int64_t entries) {
   return blocks;
 }
 
+// Each in place of the device's own.
+template <class... Pointed>
+void take_behind(Pointed*&... pointers) {
+  ((pointers = static_cast<Pointed*>(behind(pointers))), ...);
+}
+
+int launched(LaunchStatus status, int launches = 1) {
+  counts().launches += launches;
+  return static_cast<int>(status);
+}
+
 float upcast(const void* from, ElementType type, std::int64_t index) {
   if (type == ElementType::kFp32) return static_cast<const float*>(from)[index];
   const std::uint16_t narrow = static_cast<const std::uint16_t*>(from)[index];
@@ -95,74 +106,47 @@ int append_slots(const kernels::AppendSlotsArgs* args) {
   const std::vector<void*> keys = blocks_behind<void*>(args->key_blocks, args->kv_heads * args->table_stride);
   const std::vector<void*> values = blocks_behind<void*>(args->value_blocks, args->kv_heads * args->table_stride);
   kernels::AppendSlotsArgs here = *args;
-  here.key = behind(args->key);
-  here.value = behind(args->value);
+  take_behind(here.key, here.value);
   here.key_blocks = keys.data();
   here.value_blocks = values.data();
-  here.further = static_cast<const std::int32_t*>(behind(args->further));
+  take_behind(here.further);
   return static_cast<int>(kernels::append_slots_reference(here));
 }
 
 int block_gemv(const kernels::CudaBlockGemvArgs* args) {
-  ++counts().launches;
   kernels::CudaBlockGemvArgs here = *args;
-  here.matrix = behind(args->matrix);
-  here.row_of = static_cast<const std::int32_t*>(behind(args->row_of));
-  here.input = behind(args->input);
-  here.output = behind(args->output);
-  return static_cast<int>(kernels::cuda_block_gemv_reference(here));
+  take_behind(here.matrix, here.row_of, here.input, here.output);
+  return launched(kernels::cuda_block_gemv_reference(here));
 }
 
 int dequantise_rows(const kernels::CudaDequantiseRowsArgs* args) {
-  ++counts().launches;
   kernels::CudaDequantiseRowsArgs here = *args;
-  here.matrix = behind(args->matrix);
-  here.row_of = static_cast<const std::int32_t*>(behind(args->row_of));
-  here.column_of = static_cast<const std::int32_t*>(behind(args->column_of));
-  here.ids = static_cast<const std::int64_t*>(behind(args->ids));
-  here.output = behind(args->output);
-  return static_cast<int>(kernels::cuda_dequantise_rows_reference(here));
+  take_behind(here.matrix, here.row_of, here.column_of, here.ids, here.output);
+  return launched(kernels::cuda_dequantise_rows_reference(here));
 }
 
 int gated_activation(const kernels::GatedActivationArgs* args) {
-  ++counts().launches;
   kernels::GatedActivationArgs here = *args;
-  here.gate = behind(args->gate);
-  here.up = behind(args->up);
-  here.output = behind(args->output);
-  return static_cast<int>(kernels::gated_activation_reference(here));
+  take_behind(here.gate, here.up, here.output);
+  return launched(kernels::gated_activation_reference(here));
 }
 
 int rms_norm(const kernels::RmsNormArgs* args) {
-  ++counts().launches;
   kernels::RmsNormArgs here = *args;
-  here.input = behind(args->input);
-  here.weight = behind(args->weight);
-  here.output = behind(args->output);
-  here.added = behind(args->added);
-  here.sum = behind(args->sum);
-  return static_cast<int>(kernels::rms_norm_reference(here));
+  take_behind(here.input, here.weight, here.output, here.added, here.sum);
+  return launched(kernels::rms_norm_reference(here));
 }
 
 int rotary(const kernels::RotaryArgs* args) {
-  ++counts().launches;
   kernels::RotaryArgs here = *args;
-  here.input = behind(args->input);
-  here.cosine = behind(args->cosine);
-  here.sine = behind(args->sine);
-  here.output = behind(args->output);
-  return static_cast<int>(kernels::rotary_reference(here));
+  take_behind(here.input, here.cosine, here.sine, here.output);
+  return launched(kernels::rotary_reference(here));
 }
 
 int sample_token(const kernels::SampleTokenArgs* args) {
-  counts().launches += kernels::choice_launches(*args);
   kernels::SampleTokenArgs here = *args;
-  here.logits = static_cast<const float*>(behind(args->logits));
-  here.seen = static_cast<std::uint8_t*>(behind(args->seen));
-  here.fresh = static_cast<const std::int64_t*>(behind(args->fresh));
-  here.workspace = static_cast<std::uint64_t*>(behind(args->workspace));
-  here.choice = static_cast<std::int64_t*>(behind(args->choice));
-  return static_cast<int>(kernels::sample_token_reference(here));
+  take_behind(here.logits, here.seen, here.fresh, here.workspace, here.choice);
+  return launched(kernels::sample_token_reference(here), kernels::choice_launches(*args));
 }
 
 int gather_slots(const kernels::GatherSlotsArgs* args) {
@@ -176,56 +160,32 @@ int gather_slots(const kernels::GatherSlotsArgs* args) {
   here.from_value_blocks = from_values.data();
   here.to_key_blocks = to_keys.data();
   here.to_value_blocks = to_values.data();
-  here.sources = static_cast<const std::int32_t*>(behind(args->sources));
+  take_behind(here.sources);
   return static_cast<int>(kernels::gather_slots_reference(here));
 }
 
 int column_sums(const kernels::CudaColumnSumsArgs* args) {
-  counts().launches += 2;
   kernels::CudaColumnSumsArgs here = *args;
-  here.query = behind(args->query);
-  here.key = behind(args->key);
-  here.log_sum_exp = static_cast<const float*>(behind(args->log_sum_exp));
-  here.sums = static_cast<float*>(behind(args->sums));
-  here.squares = static_cast<float*>(behind(args->squares));
-  here.entropy = static_cast<double*>(behind(args->entropy));
-  here.workspace = behind(args->workspace);
-  return static_cast<int>(kernels::cuda_column_sums_reference(here));
-}
-
-kernels::CudaSeenLogits seen_here(kernels::CudaSeenLogits logits) {
-  logits.query = behind(logits.query);
-  logits.key = behind(logits.key);
-  logits.seen = static_cast<const std::int32_t*>(behind(logits.seen));
-  return logits;
+  take_behind(here.query, here.key, here.log_sum_exp, here.sums, here.squares, here.entropy, here.workspace);
+  return launched(kernels::cuda_column_sums_reference(here), 2);
 }
 
 int row_maxima(const kernels::CudaRowMaximaArgs* args) {
-  ++counts().launches;
   kernels::CudaRowMaximaArgs here = *args;
-  static_cast<kernels::CudaSeenLogits&>(here) = seen_here(*args);
-  here.maxima = static_cast<float*>(behind(args->maxima));
-  return static_cast<int>(kernels::cuda_row_maxima_reference(here));
+  take_behind(here.query, here.key, here.seen, here.maxima);
+  return launched(kernels::cuda_row_maxima_reference(here));
 }
 
 int count_below(const kernels::CudaCountBelowArgs* args) {
-  ++counts().launches;
   kernels::CudaCountBelowArgs here = *args;
-  static_cast<kernels::CudaSeenLogits&>(here) = seen_here(*args);
-  here.maxima = static_cast<const float*>(behind(args->maxima));
-  here.counts = static_cast<std::int64_t*>(behind(args->counts));
-  return static_cast<int>(kernels::cuda_count_below_reference(here));
+  take_behind(here.query, here.key, here.seen, here.maxima, here.counts);
+  return launched(kernels::cuda_count_below_reference(here));
 }
 
 int cross_modal_entropy(const kernels::CudaCrossModalArgs* args) {
-  counts().launches += 4;
   kernels::CudaCrossModalArgs here = *args;
-  static_cast<kernels::CudaSeenLogits&>(here) = seen_here(*args);
-  here.row_of = static_cast<const std::int32_t*>(behind(args->row_of));
-  here.column_of = static_cast<const std::int32_t*>(behind(args->column_of));
-  here.entropy = static_cast<double*>(behind(args->entropy));
-  here.workspace = behind(args->workspace);
-  return static_cast<int>(kernels::cuda_cross_modal_entropy_reference(here));
+  take_behind(here.query, here.key, here.seen, here.row_of, here.column_of, here.entropy, here.workspace);
+  return launched(kernels::cuda_cross_modal_entropy_reference(here), 4);
 }
 
 int shared_attention(const kernels::CudaSharedAttentionArgs* args) {
@@ -234,73 +194,42 @@ int shared_attention(const kernels::CudaSharedAttentionArgs* args) {
   const std::vector<const void*> keys = blocks_behind<const void*>(args->key_blocks, args->kv_heads * args->table_stride);
   const std::vector<const void*> values = blocks_behind<const void*>(args->value_blocks, args->kv_heads * args->table_stride);
   kernels::CudaSharedAttentionArgs here = *args;
-  here.query = behind(args->query);
-  here.output = behind(args->output);
+  take_behind(here.query, here.output);
   here.key_blocks = keys.data();
   here.value_blocks = values.data();
-  here.entry_slot = static_cast<const std::int32_t*>(behind(args->entry_slot));
-  here.entry_factor = static_cast<const float*>(behind(args->entry_factor));
-  here.entry_position = static_cast<const float*>(behind(args->entry_position));
-  here.frequencies = static_cast<const float*>(behind(args->frequencies));
-  here.log_sum_exp = static_cast<float*>(behind(args->log_sum_exp));
-  here.probabilities = static_cast<float*>(behind(args->probabilities));
+  take_behind(here.entry_slot, here.entry_factor, here.entry_position, here.frequencies, here.log_sum_exp, here.probabilities);
   return static_cast<int>(kernels::cuda_shared_attention_reference(here));
 }
 
 int nearest_rows(const kernels::CudaNearestRowsArgs* args) {
-  counts().launches += 3;
   kernels::CudaNearestRowsArgs here = *args;
-  here.first = behind(args->first);
-  here.second = behind(args->second);
-  here.asking = static_cast<const std::int32_t*>(behind(args->asking));
-  here.among = static_cast<const std::int32_t*>(behind(args->among));
-  here.similarity = static_cast<float*>(behind(args->similarity));
-  here.nearest = static_cast<std::int32_t*>(behind(args->nearest));
-  return static_cast<int>(kernels::cuda_nearest_rows_reference(here));
+  take_behind(here.first, here.second, here.asking, here.among, here.similarity, here.nearest);
+  return launched(kernels::cuda_nearest_rows_reference(here), 3);
 }
 
 int merge_rows(const kernels::CudaMergeRowsArgs* args) {
-  ++counts().launches;
   kernels::CudaMergeRowsArgs here = *args;
-  here.rows = static_cast<const float*>(behind(args->rows));
-  here.stay = static_cast<const std::int32_t*>(behind(args->stay));
-  here.own = static_cast<const float*>(behind(args->own));
-  here.divisor = static_cast<const float*>(behind(args->divisor));
-  here.begin = static_cast<const std::int32_t*>(behind(args->begin));
-  here.from = static_cast<const std::int32_t*>(behind(args->from));
-  here.weight = static_cast<const float*>(behind(args->weight));
-  here.output = static_cast<float*>(behind(args->output));
-  return static_cast<int>(kernels::cuda_merge_rows_reference(here));
+  take_behind(here.rows, here.stay, here.own, here.divisor, here.begin, here.from, here.weight, here.output);
+  return launched(kernels::cuda_merge_rows_reference(here));
 }
 
 int gemv(const kernels::CudaGemvArgs* args) {
-  ++counts().launches;
   kernels::CudaGemvArgs here = *args;
-  here.matrix = behind(args->matrix);
-  here.input = behind(args->input);
-  here.bias = behind(args->bias);
-  here.output = behind(args->output);
-  return static_cast<int>(kernels::cuda_gemv_reference(here));
+  take_behind(here.matrix, here.input, here.bias, here.output);
+  return launched(kernels::cuda_gemv_reference(here));
 }
 
 int change_slots(const kernels::CudaChangeSlotsArgs* args) {
-  ++counts().launches;
   kernels::CudaChangeSlotsArgs here = *args;
-  here.begin = static_cast<const std::int32_t*>(behind(args->begin));
+  take_behind(here.begin);
   const auto* const first = static_cast<const kernels::SlotChange*>(behind(args->changes));
   std::vector<kernels::SlotChange> changes(first, first + here.begin[here.lists]);
-  for (kernels::SlotChange& change : changes) {
-    change.from_key = behind(change.from_key);
-    change.from_value = behind(change.from_value);
-    change.to_key = behind(change.to_key);
-    change.to_value = behind(change.to_value);
-  }
+  for (kernels::SlotChange& change : changes) take_behind(change.from_key, change.from_value, change.to_key, change.to_value);
   here.changes = changes.data();
-  return static_cast<int>(kernels::cuda_change_slots_reference(here));
+  return launched(kernels::cuda_change_slots_reference(here));
 }
 
 int nearest_slots(const kernels::CudaNearestSlotsArgs* args) {
-  ++counts().launches;
   kernels::CudaNearestSlotsArgs here = *args;
   const auto* const first = static_cast<const kernels::SimilarAsked*>(behind(args->asked));
   std::vector<kernels::SimilarAsked> asked(first, first + here.count);
@@ -314,20 +243,18 @@ int nearest_slots(const kernels::CudaNearestSlotsArgs* args) {
     one.among = static_cast<const std::uint32_t*>(behind(one.among));
   }
   here.asked = asked.data();
-  here.found = static_cast<kernels::SimilarFound*>(behind(args->found));
-  return static_cast<int>(kernels::cuda_nearest_slots_reference(here));
+  take_behind(here.found);
+  return launched(kernels::cuda_nearest_slots_reference(here));
 }
 
 int unit_keys(const kernels::CudaUnitKeysArgs* args) {
-  ++counts().launches;
   kernels::CudaUnitKeysArgs here = *args;
   const auto* const first = static_cast<const kernels::UnitKey*>(behind(args->keys));
   std::vector<kernels::UnitKey> keys(first, first + here.count);
   for (kernels::UnitKey& one : keys) one.key = behind(one.key);
   here.keys = keys.data();
-  here.frequencies = static_cast<const float*>(behind(args->frequencies));
-  here.lengths = static_cast<float*>(behind(args->lengths));
-  return static_cast<int>(kernels::cuda_unit_keys_reference(here));
+  take_behind(here.frequencies, here.lengths);
+  return launched(kernels::cuda_unit_keys_reference(here));
 }
 
 int rotate_append(const kernels::CudaRotateAppendArgs* args) {
@@ -335,11 +262,7 @@ int rotate_append(const kernels::CudaRotateAppendArgs* args) {
   const std::vector<void*> keys = blocks_behind<void*>(args->key_blocks, args->kv_heads * args->table_stride);
   const std::vector<void*> values = blocks_behind<void*>(args->value_blocks, args->kv_heads * args->table_stride);
   kernels::CudaRotateAppendArgs here = *args;
-  here.input = behind(args->input);
-  here.cosine = behind(args->cosine);
-  here.sine = behind(args->sine);
-  here.queries = behind(args->queries);
-  here.further = static_cast<const std::int32_t*>(behind(args->further));
+  take_behind(here.input, here.cosine, here.sine, here.queries, here.further);
   here.key_blocks = keys.data();
   here.value_blocks = values.data();
   return static_cast<int>(kernels::cuda_rotate_append_reference(here));
