@@ -13,6 +13,7 @@
 #include "engine/compression/decode/recency_eviction.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/engine/compression/named_composition.h"
+#include "tests/support/kv_shape.h"
 
 namespace winnow {
 namespace {
@@ -21,11 +22,7 @@ using testing::composition_of;
 using Rows = std::vector<std::int32_t>;
 
 KvShape shape_of(std::int64_t layers, std::int64_t kv_heads, std::int64_t head_dim) {
-  KvShape shape;
-  shape.layers = layers;
-  shape.kv_heads = kv_heads;
-  shape.head_dim = head_dim;
-  return shape;
+  return test_support::kv_shape(layers, kv_heads, head_dim);
 }
 
 Rows tokens_of(const KvCache& cache, LayerId layer, KvHead head) {

@@ -13,6 +13,7 @@
 #include "engine/layers/rotary.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/engine/kv_cache/biased_shape.h"
+#include "tests/support/kv_shape.h"
 
 namespace winnow {
 namespace {
@@ -23,10 +24,7 @@ constexpr double kBase = 10000.0;
 class ClosedRanks : public ::testing::Test {
  protected:
   static KvShape shape() {
-    KvShape shape;
-    shape.layers = 2;
-    shape.kv_heads = 2;
-    shape.head_dim = kDim;
+    KvShape shape = test_support::kv_shape(2, 2, kDim);
     shape.rotary.theta = kBase;
     return shape;
   }

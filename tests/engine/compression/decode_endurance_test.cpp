@@ -18,6 +18,7 @@
 #include "engine/layers/shared_entry_attention.h"
 #include "engine/recipes/method_info.h"
 #include "tests/engine/compression/layer_fixture.h"
+#include "tests/support/kv_shape.h"
 
 namespace winnow {
 namespace {
@@ -34,10 +35,7 @@ constexpr std::int32_t kGenerated = 10000;
 constexpr double kScale = 0.35355339059327373;
 
 KvCache empty_cache() {
-  KvShape shape;
-  shape.layers = kLayers;
-  shape.kv_heads = kKvHeads;
-  shape.head_dim = kHeadDim;
+  KvShape shape = test_support::kv_shape(kLayers, kKvHeads, kHeadDim);
   shape.rotary.theta = 10000.0;
   return KvCache(shape);
 }

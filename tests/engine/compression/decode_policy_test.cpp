@@ -8,17 +8,12 @@
 #include "engine/base/error.h"
 #include "engine/compression/next_decode_policy.h"
 #include "tests/engine/compression/layer_fixture.h"
+#include "tests/support/kv_shape.h"
 
 namespace winnow {
 namespace {
 
-KvShape tiny_shape() {
-  KvShape shape;
-  shape.layers = 2;
-  shape.kv_heads = 2;
-  shape.head_dim = 2;
-  return shape;
-}
+KvShape tiny_shape() { return test_support::kv_shape(2, 2, 2); }
 
 // K of a token is its number.
 void append(KvCache& cache, LayerId layer, std::int32_t first, std::int64_t count) {

@@ -13,6 +13,7 @@
 #include "engine/compression/segment_compressor.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/support/golden_tensors.h"
+#include "tests/support/kv_shape.h"
 #include "tests/support/source_folder.h"
 
 namespace winnow {
@@ -58,10 +59,7 @@ RecipeSpec spec_of(const Json& given) {
 }
 
 KvCache filled_cache(const Layers& layers) {
-  KvShape shape;
-  shape.layers = layers.key.size(0);
-  shape.kv_heads = layers.key.size(1);
-  shape.head_dim = layers.key.size(3);
+  KvShape shape = test_support::kv_shape(layers.key.size(0), layers.key.size(1), layers.key.size(3));
   KvCache cache(shape);
   std::vector<std::int32_t> original(layers.modality.size());
   std::iota(original.begin(), original.end(), 0);

@@ -18,6 +18,7 @@
 #include "engine/recipes/methods/registry.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/engine/compression/named_composition.h"
+#include "tests/support/kv_shape.h"
 #include "tests/support/measured_options.h"
 
 namespace winnow {
@@ -145,10 +146,7 @@ class PinnedConversation {
 
  private:
   static KvCache empty_cache() {
-    KvShape shape;
-    shape.layers = kLayers;
-    shape.kv_heads = kKvHeads;
-    shape.head_dim = kHeadDim;
+    KvShape shape = test_support::kv_shape(kLayers, kKvHeads, kHeadDim);
     shape.rotary.theta = 10000.0;
     return KvCache(shape);
   }
@@ -371,11 +369,7 @@ TEST(PinnedTokens, AreFoundByTheirIndex) {
 }
 
 KvCache filled(std::int64_t tokens) {
-  KvShape shape;
-  shape.layers = 1;
-  shape.kv_heads = 1;
-  shape.head_dim = 2;
-  KvCache cache(shape);
+  KvCache cache(test_support::kv_shape(1, 1, 2));
   cache.append(LayerId(0), at::randn({1, tokens, 2}), at::randn({1, tokens, 2}), numbers(0, tokens));
   return cache;
 }

@@ -18,6 +18,7 @@
 #include "engine/recipes/scorers/position_scores.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/engine/compression/named_composition.h"
+#include "tests/support/kv_shape.h"
 
 namespace winnow {
 namespace {
@@ -240,11 +241,7 @@ TEST(SegmentCompressor, SinksBelongToTheStartOfTheConversation) {
 
 // n = 8 keeps 4, three tokens are generated, n = 4 keeps 2 more: 4 + 3 + 2 = 9.
 TEST(SegmentCompressor, FollowsTheTurnRuleForSegments) {
-  KvShape shape;
-  shape.layers = 1;
-  shape.kv_heads = 1;
-  shape.head_dim = 4;
-  KvCache cache(shape);
+  KvCache cache(test_support::kv_shape(1, 1, 4));
   Composition recency;
   recency.allocator = std::make_unique<UniformAllocator>();
   recency.scorer = std::make_unique<RecencyScorer>();
@@ -273,11 +270,7 @@ TEST(SegmentCompressor, FollowsTheTurnRuleForSegments) {
 // Eight tokens keep their last four, the first four of which join token 4 (the last token takes in nobody); after three generated tokens
 // four more keep two, and both that leave join token 13.
 TEST(ApplyPlan, RemembersWhoTookOthersInOverSegments) {
-  KvShape shape;
-  shape.layers = 1;
-  shape.kv_heads = 2;
-  shape.head_dim = 4;
-  KvCache cache(shape);
+  KvCache cache(test_support::kv_shape(1, 2, 4));
   Composition recency;
   recency.allocator = std::make_unique<UniformAllocator>();
   recency.scorer = std::make_unique<RecencyScorer>();
@@ -306,11 +299,7 @@ TEST(ApplyPlan, RemembersWhoTookOthersInOverSegments) {
 }
 
 TEST(ApplyPlan, RemembersNothingWhereNothingMerges) {
-  KvShape shape;
-  shape.layers = 1;
-  shape.kv_heads = 1;
-  shape.head_dim = 4;
-  KvCache cache(shape);
+  KvCache cache(test_support::kv_shape(1, 1, 4));
   Composition recency;
   recency.allocator = std::make_unique<UniformAllocator>();
   recency.scorer = std::make_unique<RecencyScorer>();

@@ -15,6 +15,7 @@
 #include "engine/recipes/select.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/engine/compression/named_composition.h"
+#include "tests/support/kv_shape.h"
 
 namespace winnow {
 namespace {
@@ -35,10 +36,7 @@ void expect_near(const std::vector<float>& actual, const std::vector<double>& ex
 }
 
 KvShape shape_of(std::int64_t kv_heads, std::int64_t head_dim, double rope_theta = 0.0) {
-  KvShape shape;
-  shape.layers = 1;
-  shape.kv_heads = kv_heads;
-  shape.head_dim = head_dim;
+  KvShape shape = test_support::kv_shape(1, kv_heads, head_dim);
   shape.rotary.theta = rope_theta;
   return shape;
 }

@@ -14,6 +14,7 @@
 #include "engine/recipes/methods/registry.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/engine/compression/named_composition.h"
+#include "tests/support/kv_shape.h"
 #include "tests/support/measured_options.h"
 
 namespace winnow {
@@ -37,10 +38,7 @@ class Conversation {
   Conversation(std::int64_t layers, std::int64_t heads, std::int64_t kv_heads) : heads_(heads), cache_(shape(layers, kv_heads)) {}
 
   static KvShape shape(std::int64_t layers, std::int64_t kv_heads) {
-    KvShape shape;
-    shape.layers = layers;
-    shape.kv_heads = kv_heads;
-    shape.head_dim = kDim;
+    KvShape shape = test_support::kv_shape(layers, kv_heads, kDim);
     shape.rotary.theta = 10000.0;
     return shape;
   }

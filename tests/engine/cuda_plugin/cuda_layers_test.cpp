@@ -9,6 +9,7 @@
 #include "engine/layers/decode_attention.h"
 #include "engine/layers/device_decode_attention.h"
 #include "tests/engine/cuda_plugin/cuda_test.h"
+#include "tests/support/kv_shape.h"
 #include "tests/support/tensor_distance.h"
 
 namespace winnow {
@@ -76,10 +77,7 @@ class Twins {
 
  private:
   static KvShape shape(at::ScalarType dtype, at::Device device) {
-    KvShape shape;
-    shape.layers = 2;
-    shape.kv_heads = kKvHeads;
-    shape.head_dim = kHeadDim;
+    KvShape shape = test_support::kv_shape(2, kKvHeads, kHeadDim);
     shape.dtype = dtype;
     shape.device = device;
     return shape;

@@ -11,6 +11,7 @@
 #include "engine/recipes/method_info.h"
 #include "tests/engine/emulated_gpu/emulated_device.h"
 #include "tests/engine/emulated_gpu/equal_layers.h"
+#include "tests/support/kv_shape.h"
 #include "tests/support/measured_options.h"
 
 namespace winnow::testing {
@@ -21,10 +22,7 @@ class CompactionOnEmulatedGpu : public OnEmulatedGpu {
   static constexpr std::int64_t kHeads = 4;
 
   static KvShape shape(std::int64_t head_dim, at::ScalarType dtype, at::Device device) {
-    KvShape shape;
-    shape.layers = 2;
-    shape.kv_heads = kHeads;
-    shape.head_dim = head_dim;
+    KvShape shape = test_support::kv_shape(2, kHeads, head_dim);
     shape.dtype = dtype;
     shape.device = device;
     return shape;

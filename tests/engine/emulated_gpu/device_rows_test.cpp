@@ -6,6 +6,7 @@
 #include "engine/kv_cache/kv_cache.h"
 #include "tests/engine/emulated_gpu/emulated_device.h"
 #include "tests/engine/emulated_gpu/equal_layers.h"
+#include "tests/support/kv_shape.h"
 
 namespace winnow::testing {
 namespace {
@@ -21,10 +22,7 @@ class DeviceRows : public OnEmulatedGpu {
 
   // Head i has lost every (i + 2)nd slot.
   static Both ragged(std::int64_t head_dim, at::ScalarType dtype) {
-    KvShape shape;
-    shape.layers = 2;
-    shape.kv_heads = kHeads;
-    shape.head_dim = head_dim;
+    KvShape shape = test_support::kv_shape(2, kHeads, head_dim);
     shape.dtype = dtype;
     KvShape there = shape;
     there.device = kEmulatedGpu;
@@ -87,10 +85,7 @@ TEST_F(DeviceRows, TheLastSlotsAreReadAndWrittenByALaunchEach) {
 
 // What a driver would wait for is not sent to it.
 TEST_F(DeviceRows, TheOrderOfManySlotsIsMadeThere) {
-  KvShape shape;
-  shape.layers = 2;
-  shape.kv_heads = kHeads;
-  shape.head_dim = 4;
+  KvShape shape = test_support::kv_shape(2, kHeads, 4);
   KvCache cpu(shape);
   shape.device = kEmulatedGpu;
   KvCache gpu(shape);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/engine/emulated_gpu/emulated_device.h"
+#include "tests/support/kv_shape.h"
 
 namespace winnow::testing {
 namespace {
@@ -14,10 +15,7 @@ class CapturedSteps : public OnEmulatedGpu {
   static constexpr std::int64_t kLayers = 2;
 
   static KvCache cache_of(std::int32_t slots) {
-    KvShape shape;
-    shape.layers = kLayers;
-    shape.kv_heads = 2;
-    shape.head_dim = 8;
+    KvShape shape = test_support::kv_shape(kLayers, 2, 8);
     shape.dtype = at::kFloat;
     shape.device = kEmulatedGpu;
     KvCache cache(shape);

@@ -13,6 +13,7 @@
 #include "engine/compression/compression_event.h"
 #include "engine/recipes/method_info.h"
 #include "tests/engine/emulated_gpu/layer_there.h"
+#include "tests/support/kv_shape.h"
 #include "tests/support/measured_options.h"
 
 namespace winnow::testing {
@@ -52,10 +53,7 @@ class EventCost : public OnEmulatedGpu {
     segment.layers = 1;
     segment.heads = 3 * kv_heads;
     segment.kv_heads = kv_heads;
-    KvShape shape;
-    shape.layers = 1;
-    shape.kv_heads = kv_heads;
-    shape.head_dim = 16;
+    KvShape shape = test_support::kv_shape(1, kv_heads, 16);
     shape.device = kEmulatedGpu;
     shape.rotary = view.rotary;
     KvCache cache(shape);

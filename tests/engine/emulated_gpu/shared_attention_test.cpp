@@ -9,6 +9,7 @@
 #include "engine/layers/decode_attention.h"
 #include "engine/layers/device_decode_attention.h"
 #include "tests/engine/emulated_gpu/emulated_device.h"
+#include "tests/support/kv_shape.h"
 
 namespace winnow::testing {
 namespace {
@@ -28,10 +29,7 @@ class SharedSlotsOnEmulatedGpu : public OnEmulatedGpu {
   };
 
   static KvShape shape(at::ScalarType dtype, at::Device device, double theta = 10000.0) {
-    KvShape shape;
-    shape.layers = 2;
-    shape.kv_heads = kHeads;
-    shape.head_dim = kHeadDim;
+    KvShape shape = test_support::kv_shape(2, kHeads, kHeadDim);
     shape.dtype = dtype;
     shape.device = device;
     shape.rotary.theta = theta;

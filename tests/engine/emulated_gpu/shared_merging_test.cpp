@@ -7,6 +7,7 @@
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/layers/runtime_tokens.h"
 #include "tests/engine/emulated_gpu/emulated_device.h"
+#include "tests/support/kv_shape.h"
 
 namespace winnow::testing {
 namespace {
@@ -25,10 +26,7 @@ class SharedMergingOnEmulatedGpu : public OnEmulatedGpu {
   };
 
   static KvShape shape(const Size& size, at::ScalarType dtype, at::Device device) {
-    KvShape shape;
-    shape.layers = size.layers;
-    shape.kv_heads = size.kv_heads;
-    shape.head_dim = kHeadDim;
+    KvShape shape = test_support::kv_shape(size.layers, size.kv_heads, kHeadDim);
     shape.dtype = dtype;
     shape.device = device;
     shape.rotary.theta = 10000.0;
