@@ -127,9 +127,7 @@ TEST_F(Walkthrough, FromTheFirstDropToTheRestart) {
   const app::KeptMap secondMap = page()->model().map();
 
   // Closed and opened again: everything is as it was.
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4; }));
+  ASSERT_TRUE(reopened(4));
   EXPECT_EQ(transcript()->messageAt(0).attachments.at(0).detail.section(QStringLiteral(" · "), 0, 0),
             sampled.section(QStringLiteral(" · "), 0, 0));
   EXPECT_EQ(session().chat.message(question)->attachments.at(0).pins, pins);

@@ -154,9 +154,7 @@ TEST_F(ComparisonWindowTest, ThreeMethodsFromOnePrefillSideBySideAndBackAfterARe
   const QString verdict = view()->verdictText();
   EXPECT_EQ(verdict, model().label(1) + QStringLiteral(" and ") + model().label(2) + QStringLiteral(" differ from ") + model().label(0) +
                          QStringLiteral("."));
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 1; }));
+  ASSERT_TRUE(reopened(1));
   ASSERT_EQ(transcript()->messageAt(0).comparisons.size(), 1u);
   EXPECT_EQ(transcript()->messageAt(0).comparisons[0].label, QStringLiteral("Comparison of 3 methods"));
   EXPECT_TRUE(transcript()->messageAt(0).attachments[0].detail.startsWith(QStringLiteral("64 frames · ")));
@@ -292,9 +290,7 @@ TEST_F(ComparisonWindowTest, AQuestionAfterAnUndecidedComparisonGoesOnUnderTheCh
   const auto turn = std::get<Turn>(m_log->requests().back().body);
   EXPECT_EQ(turn.recipe, own.spec);
   EXPECT_EQ(turn.guard, Guard::kKeep) << "its column's cache is there";
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4; }));
+  ASSERT_TRUE(reopened(4));
   expectOwn();
 }
 
@@ -341,13 +337,9 @@ TEST_F(ComparisonWindowTest, AComparisonLeavesTheChatsMethodAloneWhateverEndsIt)
   key(Qt::Key_Escape);
   EXPECT_FALSE(m_window->page().showsComparison());
   EXPECT_EQ(composer()->method()->recipe(), own);
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4; }));
+  ASSERT_TRUE(reopened(4));
   EXPECT_EQ(composer()->method()->recipe(), own);
-  composer()->prompt()->setPlainText(QStringLiteral("Where is it?"));
-  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
-  pressEnter();
+  ASSERT_TRUE(sends(QStringLiteral("Where is it?")));
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 7 && !session().answers.busy(); }));
   EXPECT_EQ(std::get<Turn>(m_log->requests().back().body).recipe, own.spec);
   EXPECT_EQ(composer()->method()->recipe(), own);
@@ -446,9 +438,7 @@ TEST_F(ComparisonWindowTest, AFailureIsASentenceAndWhatWasAnsweredStays) {
   EXPECT_TRUE(header(2).contains(QStringLiteral("Not run")));
   EXPECT_TRUE(column(0)->useButton()->isEnabled());
   const QString told = view()->failureText();
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 1; }));
+  ASSERT_TRUE(reopened(1));
   EXPECT_TRUE(transcript()->messageAt(0).comparisons[0].label.contains(QStringLiteral("failed")));
   clickEntry(transcript()->messageAt(0).id);
   EXPECT_EQ(view()->failureText(), told);
@@ -520,9 +510,7 @@ TEST_F(ComparisonWindowTest, MethodsAreChosenInThePanelAndRemembered) {
   EXPECT_EQ(lastCompare()->order, ColumnOrder::kInterleaved);
   for (int i = 0; i < 2; ++i) EXPECT_EQ(answerText(i), QString::fromStdString(m_answers[static_cast<std::size_t>(i)]));
   EXPECT_TRUE(view()->findChild<QLabel*>()->text().contains(QStringLiteral("all at once"))) << "which it was is not shown";
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 1; }));
+  ASSERT_TRUE(reopened(1));
   composer()->prompt()->setFocus();
   key(Qt::Key_K, Qt::ControlModifier);
   ASSERT_EQ(setup()->count(), 2);

@@ -109,9 +109,7 @@ TEST_F(KeptMapPage, TheKeyTakesTheNewestAnswerThatHasAMap) {
   attachAndAsk("/samples/a minute of shapes.mp4");
   const qint64 mapped = last().id;
   m_script = [](const Request&) { return Script{{{}, Say{Progress{Phase::kPrefill, 1, 4}}}, {{}, Stall{}}}; };
-  composer()->prompt()->setPlainText(QStringLiteral("And now?"));
-  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
-  pressEnter();
+  ASSERT_TRUE(sends(QStringLiteral("And now?")));
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4 && session().answers.busy(); }));
   session().answers.stop();
   ASSERT_TRUE(idle());
@@ -187,9 +185,7 @@ TEST_F(KeptMapPage, FillsWhileTheAnswerIsWrittenAndIsSavedWithIt) {
     return answer_script(request, "one two three four five six seven eight", 60ms);
   };
   composer()->addFile("/samples/a minute of shapes.mp4");
-  composer()->prompt()->setPlainText(QStringLiteral("What?"));
-  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
-  pressEnter();
+  ASSERT_TRUE(sends(QStringLiteral("What?")));
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
   QTest::keyClick(m_window.get(), Qt::Key_T, Qt::ControlModifier);
   ASSERT_NE(page(), nullptr);
@@ -198,9 +194,7 @@ TEST_F(KeptMapPage, FillsWhileTheAnswerIsWrittenAndIsSavedWithIt) {
   ASSERT_TRUE(idle());
   const app::KeptMap live = page()->model().map();
   const qint64 answer = last().id;
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  ASSERT_TRUE(reopened(2));
   EXPECT_EQ(last().id, answer);
   EXPECT_TRUE(last().hasKeptMap);
   openByKey();

@@ -210,9 +210,7 @@ TEST_F(RecipeDialogs, AMixtureIsEditedSavedUsedAndStillThereAfterARestart) {
   EXPECT_EQ(last().metrics.method, QStringLiteral("tiny cards · 48 slots"));
   const qint64 answer = last().id;
 
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  ASSERT_TRUE(reopened(2));
   EXPECT_EQ(session().chat.message(answer)->run.recipe, expected) << "the answer forgot how it was made";
   EXPECT_EQ(session().chat.options().recipe, expected);
   EXPECT_EQ(composer()->method()->text(), QStringLiteral("tiny cards · 48 slots"));

@@ -78,9 +78,7 @@ TEST_F(AnswerCheckTest, WordsThatTheFullCacheWouldHaveChosenOtherwiseAreMarkedAn
   EXPECT_TRUE(last().divergence.contains(QStringLiteral("0.0714"))) << last().divergence.toStdString();
   const QString checked = last().checked;
   const auto marks = last().marks;
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  ASSERT_TRUE(reopened(2));
   EXPECT_EQ(last().checked, checked);
   EXPECT_EQ(last().marks, marks);
 }
@@ -98,9 +96,7 @@ TEST_F(AnswerCheckTest, UnaskedAnAnswerIsCheckedWhileNobodyWantsAnything) {
   const std::size_t before = m_log->requests().size();
   QTest::qWait(100);
   EXPECT_EQ(m_log->requests().size(), before) << "once";
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  ASSERT_TRUE(reopened(2));
   EXPECT_FALSE(last().checked.isEmpty());
 }
 

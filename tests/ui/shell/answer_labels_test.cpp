@@ -152,9 +152,7 @@ class AnswerLabelsTest : public WindowTest {
   // An answer whose first word is there, and then the program is gone.
   void killWhileWriting() {
     m_stalls = true;
-    composer()->prompt()->setPlainText(QStringLiteral("Go on"));
-    ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
-    pressEnter();
+    ASSERT_TRUE(sends(QStringLiteral("Go on")));
     ASSERT_TRUE(waitUntil([this] { return session().answers.writingHere() && last().text.startsWith(QStringLiteral("answer")); }));
     const app::MessageId answer = last().id;
     ASSERT_TRUE(waitUntil([&] { return session().chat.message(answer)->text.size() > 6; }));

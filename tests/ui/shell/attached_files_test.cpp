@@ -97,9 +97,7 @@ TEST_F(AttachedFilesTest, WhatIsNoticedStandsOnTheCardAndStaysWithTheQuestion) {
       QStringLiteral("cut.mp4: The file is cut off: 1,234 bytes are missing at the end.\ncut.mp4: Parts of the video are damaged.");
   EXPECT_EQ(ui::noteOf(transcript()->messageAt(0)), noted);
   EXPECT_FALSE(ui::wayOn(transcript()->messageAt(0))) << "a question is not answered again for it";
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  ASSERT_TRUE(reopened(2));
   EXPECT_EQ(ui::noteOf(transcript()->messageAt(0)), noted);
 }
 
@@ -349,9 +347,7 @@ TEST_F(AttachedFilesTest, AFileThatChangedIsNotReadSilently) {
   session().answers.regenerate(last().id);
   ASSERT_TRUE(waitUntil([this] { return last().status == ui::MessageStatus::kFailed; }));
   EXPECT_EQ(last().error->code, ErrorCode::kMediaChanged);
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  ASSERT_TRUE(reopened(2));
   ask(QStringLiteral("And now?"));
   EXPECT_EQ(last().error->code, ErrorCode::kMediaChanged) << "after a restart as well";
 }
@@ -500,9 +496,7 @@ TEST_F(AttachedFilesTest, AFileThatWasMovedIsFoundForTheCardAndForAnOldQuestion)
   ASSERT_TRUE(waitUntil([this] { return last().text == QStringLiteral("A star."); }));
   EXPECT_EQ(lastAsked().path, "/archive/moved.mp4");
   EXPECT_EQ(lastAsked().content, "as attached") << "another file under that name is still another file";
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  ASSERT_TRUE(reopened(2));
   EXPECT_EQ(transcript()->messageAt(0).attachments.front().path, QStringLiteral("/archive/moved.mp4"));
 
   m_preview->gone = "/clips/elsewhere.mp4";

@@ -157,9 +157,7 @@ TEST_F(ChatSettingsTest, ComparisonsAreGreedyWhateverTheChatIs) {
   session().chat.setOptions(options);
   m_script = [](const Request& request) { return compare_script(request, {"red", "blue"}); };
   m_window->page().compareOrLeave();
-  composer()->prompt()->setPlainText(QStringLiteral("second"));
-  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
-  pressEnter();
+  ASSERT_TRUE(sends(QStringLiteral("second")));
   ASSERT_TRUE(waitUntil([this] {
     const std::vector<Request> requests = m_log->requests();
     return std::any_of(requests.begin(), requests.end(), [](const Request& r) { return std::holds_alternative<Compare>(r.body); });

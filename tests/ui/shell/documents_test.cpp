@@ -94,9 +94,7 @@ TEST_F(DocumentsTest, IsSavedWithTheChatAndSpokenOfAsADocument) {
     return waitUntil([&] { return std::any_of(bars.begin(), bars.end(), [&](ui::KeptBar* bar) { return bar->label() == label; }); });
   };
   EXPECT_TRUE(labelled(QStringLiteral("Document")));
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  ASSERT_TRUE(reopened(2));
   EXPECT_EQ(detail(), QStringLiteral("1,512 words · 200 tokens · pinned"));
   EXPECT_EQ(transcript()->messageAt(0).attachments.front().kind, MediaKind::kDocument);
   EXPECT_TRUE(labelled(QStringLiteral("Document")));
@@ -110,9 +108,7 @@ TEST_F(DocumentsTest, IsSavedWithTheChatAndSpokenOfAsADocument) {
 TEST_F(DocumentsTest, TheMapShowsItsWordsAndFindsThem) {
   attach("/notes/report.txt");
   ask(QStringLiteral("Who wrote it?"));
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  ASSERT_TRUE(reopened(2));
   QTest::keyClick(m_window.get(), Qt::Key_T, Qt::ControlModifier);
   ASSERT_NE(map(), nullptr);
   ASSERT_TRUE(waitUntil([this] { return !map()->showsSentence(); }));

@@ -430,9 +430,7 @@ TEST_F(MainWindowTest, DropsAnywhereBecomeAttachmentsAndReachTheEngine) {
       << transcript()->messageAt(0).attachments[0].detail.toStdString();
   EXPECT_EQ(composer()->tray()->count(), 0);
   const QString shown = transcript()->messageAt(0).attachments[0].detail;
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  ASSERT_TRUE(reopened(2));
   EXPECT_EQ(transcript()->messageAt(0).attachments[0].detail, shown) << "what was sampled is not known any more";
 }
 
@@ -466,9 +464,7 @@ TEST_F(MainWindowTest, UpPutsTheLastQuestionIntoTheBoxAndSendingReplacesIt) {
   EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("What color is the star?"));
   EXPECT_EQ(composer()->tray()->count(), 1);
   EXPECT_FALSE(composer()->notice().isEmpty()) << "nothing says that a question is being changed";
-  composer()->prompt()->setPlainText(QStringLiteral("What color is the circle?"));
-  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
-  pressEnter();
+  ASSERT_TRUE(sends(QStringLiteral("What color is the circle?")));
   ASSERT_TRUE(waitUntil([this] { return turnsSeen(*m_log) == 2 && !session().answers.busy(); }));
   ASSERT_EQ(transcript()->messageCount(), 2);
   EXPECT_EQ(transcript()->messageAt(0).text, QStringLiteral("What color is the circle?"));
@@ -478,9 +474,7 @@ TEST_F(MainWindowTest, UpPutsTheLastQuestionIntoTheBoxAndSendingReplacesIt) {
   const std::vector<Request> requests = m_log->requests();
   EXPECT_EQ(std::get<Turn>(requests.back().body).messages.size(), 1u) << "the engine still hears the old question";
   // Both wordings stay, also after a restart.
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  ASSERT_TRUE(reopened(2));
   m_window->grab();
   const qint64 question = transcript()->messageAt(0).id;
   QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(question, ui::Action::kPreviousBranch).center());
@@ -597,9 +591,7 @@ TEST_F(MainWindowTest, PinsAreSentKeptAndChanged) {
   ask(QStringLiteral("And then?"));
   EXPECT_EQ(lastTurn().pins, sent) << "of the whole thread; nothing about them has changed";
 
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4; }));
+  ASSERT_TRUE(reopened(4));
   const qint64 question = transcript()->messageAt(0).id;
   EXPECT_EQ(session().chat.message(question)->attachments[0].pins, pinned);
   ask(QStringLiteral("And now?"));

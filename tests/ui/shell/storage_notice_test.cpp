@@ -66,9 +66,7 @@ class StorageNoticeTest : public WindowTest {
     ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
     ASSERT_EQ(composer()->prompt()->toPlainText(), typed);
     session().chat.startNew();
-    composer()->prompt()->setPlainText(typed);
-    ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
-    pressEnter();
+    ASSERT_TRUE(sends(typed));
     ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && last().metrics.valid; }));
   }
   void expectNothingIsSaved() {
@@ -186,9 +184,7 @@ TEST_F(StorageNoticeTest, AQuestionThatTheDatabaseRefusesIsSaidAndStays) {
   open();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
   sql("CREATE TRIGGER refuses BEFORE INSERT ON message BEGIN SELECT RAISE(ABORT, 'no more'); END");
-  composer()->prompt()->setPlainText(QStringLiteral("and now?"));
-  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
-  pressEnter();
+  ASSERT_TRUE(sends(QStringLiteral("and now?")));
   ASSERT_TRUE(waitUntil([this] { return notice()->isVisible() && !session().answers.busy(); }));
   EXPECT_TRUE(notice()->text().contains(QStringLiteral("could not be saved"))) << notice()->text().toStdString();
   QTest::qWait(600);  // the draft is saved meanwhile, which is no sign that questions are
@@ -207,9 +203,7 @@ TEST_F(StorageNoticeTest, AQuestionThatMeetsAnotherProgramsLockIsSaidAndStays) {
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
   sqlite3* other = nullptr;
   sql("BEGIN IMMEDIATE", &other);
-  composer()->prompt()->setPlainText(QStringLiteral("and now?"));
-  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
-  pressEnter();
+  ASSERT_TRUE(sends(QStringLiteral("and now?")));
   ASSERT_TRUE(waitUntil([this] { return notice()->isVisible() && !session().answers.busy(); }));
   EXPECT_TRUE(notice()->text().contains(QStringLiteral("Another program is using your chats"))) << notice()->text().toStdString();
   EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("and now?"));
@@ -276,9 +270,7 @@ TEST_F(FullDiskTest, InBetweenTheQuestionStaysAndTheNoticeGoesWithTheCause) {
   open();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
   arm_fault(1, SQLITE_FULL, 1'000'000);
-  composer()->prompt()->setPlainText(QStringLiteral("and now?"));
-  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
-  pressEnter();
+  ASSERT_TRUE(sends(QStringLiteral("and now?")));
   ASSERT_TRUE(waitUntil([this] { return notice()->isVisible() && !session().answers.busy(); }));
   EXPECT_TRUE(notice()->text().contains(QStringLiteral("disk is full")));
   EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("and now?"));
@@ -297,9 +289,7 @@ TEST_F(FullDiskTest, InBetweenEveryRefusalOfTheDiskIsSaid) {
   const std::pair<int, const char*> refusals[] = {{SQLITE_READONLY, "may not write"}, {SQLITE_CORRUPT, "damaged"}};
   for (const auto& [code, words] : refusals) {
     arm_fault(1, code, 1'000'000);
-    composer()->prompt()->setPlainText(QStringLiteral("and now?"));
-    ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
-    pressEnter();
+    ASSERT_TRUE(sends(QStringLiteral("and now?")));
     ASSERT_TRUE(waitUntil([this] { return notice()->isVisible() && !session().answers.busy(); })) << words;
     EXPECT_TRUE(waitUntil([&, said = words] { return notice()->text().contains(QLatin1String(said)); })) << notice()->text().toStdString();
     EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("and now?"));
@@ -315,9 +305,7 @@ TEST_F(FullDiskTest, InBetweenOneCanGoOnWithWhatIsThere) {
   open();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
   arm_fault(1, SQLITE_FULL, 1'000'000);
-  composer()->prompt()->setPlainText(QStringLiteral("and now?"));
-  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
-  pressEnter();
+  ASSERT_TRUE(sends(QStringLiteral("and now?")));
   ASSERT_TRUE(waitUntil([this] { return notice()->isVisible() && !session().answers.busy(); }));
   choose(m_goOn);
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && composer()->sendButton()->isEnabled(); }));

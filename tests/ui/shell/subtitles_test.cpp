@@ -38,9 +38,7 @@ TEST_F(SubtitlesTest, AreAskedForWithTheVideoAndSavedWithIt) {
   EXPECT_EQ(asked.kind, MediaKind::kVideo);
   EXPECT_EQ(asked.subtitles, "/clips/subtitled.srt");
   EXPECT_TRUE(detail().endsWith(QStringLiteral(" · 3 subtitle lines"))) << detail().toStdString();
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  ASSERT_TRUE(reopened(2));
   EXPECT_TRUE(detail().endsWith(QStringLiteral(" · 3 subtitle lines"))) << detail().toStdString();
 }
 
@@ -56,9 +54,7 @@ TEST_F(SubtitlesTest, TheMapHasTheirLinesWithTheirTimesAndFindsThem) {
   attach();
   composer()->tray()->card(0)->offerButton()->click();
   ask(QStringLiteral("What is said?"));
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  ASSERT_TRUE(reopened(2));
   QTest::keyClick(m_window.get(), Qt::Key_T, Qt::ControlModifier);
   ASSERT_NE(map(), nullptr);
   ASSERT_TRUE(waitUntil([this] { return !map()->showsSentence(); }));

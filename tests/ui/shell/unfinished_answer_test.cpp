@@ -20,15 +20,9 @@ class UnfinishedAnswer : public WindowTest {
     QAccessibleInterface* list = QAccessible::queryAccessibleInterface(transcript());
     return list->child(transcript()->messageCount() - 1)->text(QAccessible::Name);
   }
-  void reopen() {
-    close();
-    open();
-    ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
-  }
+  void reopen() { ASSERT_TRUE(reopened(2)); }
   void send(const QString& text) {
-    composer()->prompt()->setPlainText(text);
-    ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
-    pressEnter();
+    ASSERT_TRUE(sends(text));
     ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && session().answers.busy(); }));
   }
   void goOnAndWait() {
@@ -335,9 +329,7 @@ TEST_F(UnfinishedAnswer, AFullContextOffersTheWaysOut) {
   QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, alone.center());
   ASSERT_TRUE(waitUntil([this] { return last().text == QStringLiteral("Fine.") && !session().answers.busy(); }));
   EXPECT_TRUE(told().contains(QStringLiteral("The earlier turns were left out"))) << told().toStdString();
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4; }));
+  ASSERT_TRUE(reopened(4));
   EXPECT_TRUE(told().contains(QStringLiteral("The earlier turns were left out"))) << "forgotten: " << told().toStdString();
   session().chat.switchBranch(last().id, -1);
   ASSERT_TRUE(last().error);

@@ -44,9 +44,7 @@ class WaitingTest : public WindowTest {
   // In a chat that is left: its answer is being written.
   void writeElsewhere() {
     m_stalls = true;
-    composer()->prompt()->setPlainText(QStringLiteral("Tell a story"));
-    ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
-    pressEnter();
+    ASSERT_TRUE(sends(QStringLiteral("Tell a story")));
     ASSERT_TRUE(waitUntil([this] { return session().answers.writingHere() && !last().text.isEmpty(); }));
     m_elsewhere = session().chat.id();
     m_stalls = false;
@@ -59,9 +57,7 @@ class WaitingTest : public WindowTest {
     m_encodes = true;
     if (what == Attach::kVideo) composer()->addFile("/clips/a.mp4");
     ASSERT_TRUE(attached());
-    composer()->prompt()->setPlainText(QStringLiteral("What is it?"));
-    ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
-    pressEnter();
+    ASSERT_TRUE(sends(QStringLiteral("What is it?")));
     ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && last().framesThere == 12; }));
   }
   void click(ui::Action action) {
@@ -247,9 +243,7 @@ TEST_F(WaitingTest, AQuestionThatWaitedAtTheEndOfTheProgramIsADraftAndSaidSo) {
 
 TEST_F(WaitingTest, WhatStoodInTheWayIsToldAsLongAsItDoes) {
   m_slow = true;
-  composer()->prompt()->setPlainText(QStringLiteral("Tell a story"));
-  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
-  pressEnter();
+  ASSERT_TRUE(sends(QStringLiteral("Tell a story")));
   ASSERT_TRUE(waitUntil([this] { return session().answers.writingHere() && !last().text.isEmpty(); }));
   type(QStringLiteral("And then?"));
   pressEnter();

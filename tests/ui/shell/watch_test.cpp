@@ -255,9 +255,7 @@ TEST_F(WatchTest, AChatGoesOnByWhatWasSaidWhenItsSourceIsGone) {
   ASSERT_TRUE(startsAndReadsAClip());
   ask(QStringLiteral("What was there?"));
   const std::string said = last().text.toStdString();
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  ASSERT_TRUE(reopened(2));
   ask(QStringLiteral("And now?"));
   EXPECT_EQ(last().status, ui::MessageStatus::kComplete);
   Turn turn = std::get<Turn>(asked().back().body);

@@ -91,6 +91,13 @@ class WindowTest : public testing::Test {
     ui::theme().setZoomPercent(100);
   }
 
+  // Closed and opened again, it has the chat with so many messages.
+  bool reopened(int messages) {
+    close();
+    open();
+    return waitUntil([this, messages] { return transcript()->messageCount() == messages; });
+  }
+
   ui::ChatSession& session() { return m_window->session(); }
   // A part of the window, by its class and, where there are several, its name.
   template <typename Part>
@@ -113,6 +120,13 @@ class WindowTest : public testing::Test {
       return composer()->tray()->count() == 1 && !composer()->tray()->opening() &&
              (card == Card::kOpened || m_preview->thumbnailsAsked > 0);
     });
+  }
+  // As soon as it can.
+  bool sends(const QString& text) {
+    composer()->prompt()->setPlainText(text);
+    const bool can = waitUntil([this] { return composer()->sendButton()->isEnabled(); });
+    if (can) pressEnter();
+    return can;
   }
   void ask(const QString& text) {
     composer()->prompt()->setPlainText(text);
