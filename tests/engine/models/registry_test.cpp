@@ -73,28 +73,17 @@ TEST(Registry, RefusesTypesThatNoModelRunsIn) {
   EXPECT_EQ(error_of(source).code, ErrorCode::kInvalidArgument);
 }
 
-TEST(Registry, AMissingTensorIsNamed) {
-  const FolderCopy folder("gqa_tied");
-  folder.rewrite_weights([](auto& tensors) { tensors.erase(kQuery); });
-  const Error error = error_of(folder.source());
-  EXPECT_EQ(error.code, ErrorCode::kDamagedFile);
-  EXPECT_NE((error.subject + error.reason).find(kQuery), std::string::npos) << error.subject << ": " << error.reason;
-}
-
-TEST(Registry, OneMissingBiasOfThreeIsAnError) {
-  const FolderCopy folder("gqa_tied");
-  folder.rewrite_weights([](auto& tensors) { tensors.erase("language_model.model.layers.0.self_attn.k_proj.bias"); });
-  const Error error = error_of(folder.source());
-  EXPECT_EQ(error.code, ErrorCode::kDamagedFile);
-  EXPECT_NE((error.subject + error.reason).find("k_proj.bias"), std::string::npos) << error.subject << ": " << error.reason;
-}
-
-TEST(Registry, AWrongShapeIsNamed) {
-  const FolderCopy folder("gqa_tied");
-  folder.rewrite_weights([](auto& tensors) { tensors[kQuery] = tensors[kQuery].narrow(0, 0, 24).contiguous(); });
-  const Error error = error_of(folder.source());
-  EXPECT_EQ(error.code, ErrorCode::kDamagedFile);
-  EXPECT_NE((error.subject + error.reason).find(kQuery), std::string::npos) << error.subject << ": " << error.reason;
+// hostile_weights_test.cpp asks it of every tensor of every family, whose errors may name a part.
+TEST(Registry, AMissingTensorAndOneOfAnotherShapeAreNamed) {
+  using Tensors = std::map<std::string, at::Tensor>;
+  for (const auto change : {+[](Tensors& tensors) { tensors.erase(kQuery); },
+                            +[](Tensors& tensors) { tensors[kQuery] = tensors[kQuery].narrow(0, 0, 24).contiguous(); }}) {
+    const FolderCopy folder("gqa_tied");
+    folder.rewrite_weights(change);
+    const Error error = error_of(folder.source());
+    EXPECT_EQ(error.code, ErrorCode::kDamagedFile);
+    EXPECT_NE((error.subject + error.reason).find(kQuery), std::string::npos) << error.subject << ": " << error.reason;
+  }
 }
 
 TEST(Registry, WeightsThatAreNotNumbersAreNamed) {

@@ -2,7 +2,7 @@
 // (tests/support/vision_folders.h). Whole turns are compared by engine_golden_test.cpp; what only one family has is tested in its folder.
 #include <gtest/gtest.h>
 
-#include <map>
+#include <initializer_list>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -224,19 +224,34 @@ std::vector<const char*> folders_with_videos() {
 }
 INSTANTIATE_TEST_SUITE_P(Folders, VideoFolder, ::testing::ValuesIn(folders_with_videos()), testing::folder_info_name);
 
-// Families that write a picture's tokens by the tokenizer.
-TEST(VisionFamilies, ATokenizerWithAnotherImageTokenIsRefused) {
-  for (const auto& [folder, key] : std::map<std::string, std::string>{{"gemma3/narrow_window", "image_token_index"},
-                                                                      {"gemma4/saved", "image_token_id"},
-                                                                      {"internvl/qwen2_saved", "image_token_id"},
-                                                                      {"lfm2_vl/published", "image_token_id"},
-                                                                      {"mistral3/published", "image_token_index"},
-                                                                      {"smolvlm/smolvlm2_split", "image_token_id"}}) {
-    const test_support::FolderCopy copy(folder);
-    Json config = load_json(golden_folder(folder) + "/model/config.json");
-    config[key] = 5;
+// Families whose tokens the tokenizer knows by their words, too.
+TEST(VisionFamilies, ATokenizerWithOtherTokensThanTheConfigurationsIsRefused) {
+  struct Token {
+    const char* folder;
+    const char* key;
+    const char* named = nullptr;  // null: the key
+  };
+  for (const Token& token : std::initializer_list<Token>{{"gemma3/narrow_window", "image_token_index"},
+                                                         {"gemma4/saved", "image_token_id"},
+                                                         {"glm4v/flash", "image_token_id", "<|image|>"},
+                                                         {"glm4v/flash", "image_start_token_id", "<|begin_of_image|>"},
+                                                         {"glm4v/flash", "image_end_token_id", "<|end_of_image|>"},
+                                                         {"internvl/qwen2_saved", "image_token_id"},
+                                                         {"lfm2_vl/published", "image_token_id"},
+                                                         {"minicpmv/fine", "image_token_id"},
+                                                         {"minicpmv/fine", "video_token_id"},
+                                                         {"minicpmv4_7/fine", "image_start_id"},
+                                                         {"minicpmv4_7/fine", "image_end_id"},
+                                                         {"minicpmv4_7/fine", "slice_start_id"},
+                                                         {"minicpmv4_7/fine", "slice_end_id"},
+                                                         {"minicpmv4_7/fine", "newline_id"},
+                                                         {"mistral3/published", "image_token_index"},
+                                                         {"smolvlm/smolvlm2_split", "image_token_id"}}) {
+    const test_support::FolderCopy copy(token.folder);
+    Json config = load_json(golden_folder(token.folder) + "/model/config.json");
+    config[token.key] = 5;
     copy.write("config.json", config.dump());
-    test::expect_error(ErrorCode::kDamagedFile, key, [&] { load_model(copy.source()); });
+    test::expect_error(ErrorCode::kDamagedFile, token.named != nullptr ? token.named : token.key, [&] { load_model(copy.source()); });
   }
 }
 

@@ -138,25 +138,5 @@ TEST_F(MiniCpmVModel, TheNextVersionHasThreeAxes) {
   EXPECT_EQ(model->text_around(VideoTimes{3.0, 3, {0.0, 1.0, 2.0}}).before, "");
 }
 
-TEST_F(MiniCpmVModel, ATokenizerWithOtherMarksThanTheConfigurationsIsRefused) {
-  for (const char* key : {"image_start_id", "image_end_id", "slice_start_id", "slice_end_id", "newline_id"}) {
-    const test_support::FolderCopy copy("minicpmv4_7/fine");
-    Json config = load_json(golden_folder("minicpmv4_7/fine") + "/model/config.json");
-    config[key] = 5;
-    copy.write("config.json", config.dump());
-    test::expect_error(ErrorCode::kDamagedFile, key, [&] { load_model(copy.source()); });
-  }
-}
-
-TEST_F(MiniCpmVModel, ATokenizerWithOtherPlaceholdersIsRefused) {
-  for (const char* key : {"image_token_id", "video_token_id"}) {
-    const test_support::FolderCopy copy("minicpmv/fine");
-    Json config = load_json(golden_folder("minicpmv/fine") + "/model/config.json");
-    config[key] = 5;
-    copy.write("config.json", config.dump());
-    test::expect_error(ErrorCode::kDamagedFile, key, [&] { load_model(copy.source()); });
-  }
-}
-
 }  // namespace
 }  // namespace winnow::minicpmv_test
