@@ -25,13 +25,21 @@ inline std::unique_ptr<VisionLanguageModel> load_golden_model(const std::string&
   return load_model(source);
 }
 
+inline GoldenTensors golden_of(const std::string& folder) { return GoldenTensors(golden_folder(folder) + "/golden.safetensors"); }
+
 inline MediaFacts video_facts(std::int64_t frames) { return {MediaKind::kVideo, {}, frames, 0.0, true}; }
 inline MediaFacts image_facts(int height_px, int width_px, bool only_image = true) {
   return {MediaKind::kImage, {width_px, height_px}, 1, 0.0, only_image};
 }
 
-// The pixels that the processor made of the recorded bytes.
+inline MediaFacts image_facts(const RgbImage& picture) { return image_facts(picture.height_px, picture.width_px); }
+
+// The pixels that the processor made of the recorded bytes; by the mean and the deviation that are recorded beside them.
 inline at::Tensor pixels_of(const at::Tensor& levels) { return (levels.to(at::kFloat) / 255.0 - 0.5) / 0.5; }
+inline at::Tensor pixels_of(const GoldenTensors& golden, const std::string& levels) {
+  const auto channels = [&](const char* key) { return golden.load(key).view({3, 1, 1}); };
+  return (golden.load(levels).to(at::kFloat) / 255.0 - channels("mean")) / channels("deviation");
+}
 
 // Features of all media of a case, in prompt order; undefined for a case without.
 inline at::Tensor encode_case(const VisionLanguageModel& model, const GoldenTensors& golden, const std::string& name,

@@ -18,8 +18,13 @@
 namespace winnow::gemma3_test {
 namespace {
 
+using test_support::golden_folder;
+using test_support::golden_of;
 using test_support::golden_pictures;
 using test_support::GoldenTensors;
+using test_support::image_facts;
+using test_support::load_golden_model;
+using test_support::pixels_of;
 using test_support::relative_distance;
 
 constexpr std::array<WeightNameRule, 4> kTextNames = {{{"language_model.model.", "text.model."},
@@ -27,28 +32,13 @@ constexpr std::array<WeightNameRule, 4> kTextNames = {{{"language_model.model.",
                                                        {"model.language_model.", "text.model."},
                                                        {"lm_head.", "text.lm_head."}}};
 
-std::string folder_of(const std::string& name) { return source_folder() + "/tests/golden/gemma3/" + name; }
-
-std::unique_ptr<VisionLanguageModel> load(const std::string& name, at::ScalarType dtype = at::kFloat) {
-  return test_support::load_golden_model("gemma3/" + name, dtype);
-}
-
-GoldenTensors golden_of(const std::string& name) { return GoldenTensors(folder_of(name) + "/golden.safetensors"); }
-
-at::Tensor pixels_of(const GoldenTensors& golden, const std::string& levels) {
-  const auto channels = [&](const char* key) { return golden.load(key).view({3, 1, 1}); };
-  return (golden.load(levels).to(at::kFloat) / 255.0 - channels("mean")) / channels("deviation");
-}
-
-MediaFacts facts_of(const RgbImage& picture) { return {MediaKind::kImage, {picture.width_px, picture.height_px}, 1, 0.0, true}; }
-
 class Gemma3Model : public ::testing::Test {
  protected:
   c10::InferenceMode inference_;
 };
 
 TEST_F(Gemma3Model, InfoIsComplete) {
-  const auto model = load("narrow_window", at::kBFloat16);
+  const auto model = load_golden_model("gemma3/narrow_window", at::kBFloat16);
   const ModelInfo& info = model->info();
   EXPECT_EQ(info.layers, 3);
   EXPECT_EQ(info.context_tokens, 2048);
@@ -58,7 +48,7 @@ TEST_F(Gemma3Model, InfoIsComplete) {
 
 // A picture's tokens, without the words around it; its crops are pictures of their own.
 TEST_F(Gemma3Model, ThePicturesTokensSeeEachOther) {
-  const auto model = load("pan_and_scan");
+  const auto model = load_golden_model("gemma3/pan_and_scan");
   std::vector<TokenOrigin> origins(3);
   for (std::int32_t image = 0; image < 2; ++image) {
     for (TokenOrigin origin : model->origins_of({MediaKind::kImage, {45, 31}, 1, 0.0, true})) {
@@ -89,8 +79,8 @@ class TwoImages {
  public:
   explicit TwoImages(const std::string& name)
       : name_(name),
-        folder_(read_gemma3(HuggingFaceFolder(folder_of(name) + "/model"))),
-        ids_(golden_of(name).load("two_images.input_ids")) {
+        folder_(read_gemma3(HuggingFaceFolder(golden_folder("gemma3/" + name) + "/model"))),
+        ids_(golden_of("gemma3/" + name).load("two_images.input_ids")) {
     for (std::int64_t row = 0; row < rows(); ++row) {
       if (ids_[row].item<std::int64_t>() != folder_.model.image_token_id) continue;
       if (spans_.empty() || spans_.back().end() != row) spans_.push_back({row, 0});
@@ -102,7 +92,7 @@ class TwoImages {
   const std::vector<RowSpan>& spans() const { return spans_; }
   // A segment ends before each of `splits`.
   at::Tensor through_layers(std::int64_t tile_rows, std::vector<std::int64_t> splits = {}) const {
-    ModelWeights weights(open_weight_files(folder_of(name_) + "/model"), kTextNames);
+    ModelWeights weights(open_weight_files(golden_folder("gemma3/" + name_) + "/model"), kTextNames);
     WeightReader reader(weights, {.arithmetic = at::kFloat}, at::kCPU);
     const TransformerDecoder text(folder_.model.text, reader, "text.", tile_rows);
     KvCache cache(text.kv_shape());
@@ -145,9 +135,9 @@ TEST_F(Gemma3Model, ASegmentOnTopOfACacheEqualsOnePass) {
 }
 
 TEST_F(Gemma3Model, TheJudgeSharesOutWhatPatchesLookAt) {
-  const auto model = load("published");
-  const GoldenTensors golden = golden_of("published");
-  const MediaFacts facts = facts_of(golden_pictures(golden, "image").front());
+  const auto model = load_golden_model("gemma3/published");
+  const GoldenTensors golden = golden_of("gemma3/published");
+  const MediaFacts facts = image_facts(golden_pictures(golden, "image").front());
   const EncodedParts parts = model->encode(facts, {pixels_of(golden, "image.pixel_levels.0"), 0, 0}, VisionJudge::kAttention, {});
   ASSERT_EQ(parts.importance.sizes(), at::IntArrayRef({1, 16}));
   EXPECT_NEAR(parts.importance.sum().item<double>(), 0.25, 1e-5) << "the mean of four patches each";

@@ -14,23 +14,12 @@
 namespace winnow::internvl_test {
 namespace {
 
+using test_support::golden_of;
 using test_support::golden_pictures;
 using test_support::GoldenTensors;
-
-std::string folder_of(const std::string& name) { return source_folder() + "/tests/golden/internvl/" + name; }
-
-std::unique_ptr<VisionLanguageModel> load(const std::string& name, at::ScalarType dtype = at::kFloat) {
-  return test_support::load_golden_model("internvl/" + name, dtype);
-}
-
-GoldenTensors golden_of(const std::string& name) { return GoldenTensors(folder_of(name) + "/golden.safetensors"); }
-
-at::Tensor pixels_of(const GoldenTensors& golden, const std::string& levels) {
-  const auto channels = [&](const char* key) { return golden.load(key).view({3, 1, 1}); };
-  return (golden.load(levels).to(at::kFloat) / 255.0 - channels("mean")) / channels("deviation");
-}
-
-MediaFacts facts_of(const RgbImage& picture) { return {MediaKind::kImage, {picture.width_px, picture.height_px}, 1, 0.0, true}; }
+using test_support::image_facts;
+using test_support::load_golden_model;
+using test_support::pixels_of;
 
 MediaFacts video_of(std::int64_t frames, std::int64_t before = 0) {
   MediaFacts facts{MediaKind::kVideo, {34, 24}, frames, static_cast<double>(frames), true};
@@ -44,7 +33,7 @@ class InternVlModel : public ::testing::Test {
 };
 
 TEST_F(InternVlModel, InfoIsComplete) {
-  const auto model = load("chat_internlm2", at::kBFloat16);
+  const auto model = load_golden_model("internvl/chat_internlm2", at::kBFloat16);
   const ModelInfo& info = model->info();
   EXPECT_EQ(info.layers, 2);
   EXPECT_EQ(info.context_tokens, 2048);
@@ -52,9 +41,9 @@ TEST_F(InternVlModel, InfoIsComplete) {
 }
 
 TEST_F(InternVlModel, TheJudgeSharesOutWhatTheClassTokenLooksAt) {
-  const auto model = load("qwen2_saved");
-  const GoldenTensors golden = golden_of("qwen2_saved");
-  const MediaFacts facts = facts_of(golden_pictures(golden, "image").front());
+  const auto model = load_golden_model("internvl/qwen2_saved");
+  const GoldenTensors golden = golden_of("internvl/qwen2_saved");
+  const MediaFacts facts = image_facts(golden_pictures(golden, "image").front());
   const EncodedParts parts = model->encode(facts, {pixels_of(golden, "image.pixel_levels.0"), 0, 0}, VisionJudge::kAttention, {});
   ASSERT_EQ(parts.importance.sizes(), at::IntArrayRef({7, 4})) << "three by two tiles and the thumbnail, 2 x 2 tokens each";
   const at::Tensor shares = parts.importance.sum(1);
@@ -66,7 +55,7 @@ TEST_F(InternVlModel, TheJudgeSharesOutWhatTheClassTokenLooksAt) {
 
 // Read clip by clip, frames stand one after the other, with room for numbers of four digits.
 TEST_F(InternVlModel, FramesOfASourceStandOneAfterTheOther) {
-  const auto model = load("qwen2_saved");
+  const auto model = load_golden_model("internvl/qwen2_saved");
   std::vector<TokenOrigin> origins = model->origins_of(video_of(3));
   std::vector<TokenOrigin> later = model->origins_of(video_of(2, 3));
   for (TokenOrigin& origin : later) origin.frame += 3;

@@ -9,18 +9,12 @@
 namespace winnow::smolvlm_test {
 namespace {
 
+using test_support::golden_of;
 using test_support::golden_pictures;
 using test_support::GoldenTensors;
-
-std::unique_ptr<VisionLanguageModel> load(const std::string& name, at::ScalarType dtype = at::kFloat) {
-  return test_support::load_golden_model("smolvlm/" + name, dtype);
-}
-
-GoldenTensors golden_of(const std::string& name) {
-  return GoldenTensors(source_folder() + "/tests/golden/smolvlm/" + name + "/golden.safetensors");
-}
-
-MediaFacts facts_of(const RgbImage& picture) { return {MediaKind::kImage, {picture.width_px, picture.height_px}, 1, 0.0, true}; }
+using test_support::image_facts;
+using test_support::load_golden_model;
+using test_support::pixels_of;
 
 MediaFacts video_of(std::int64_t frames, std::int64_t before = 0) {
   MediaFacts facts{MediaKind::kVideo, {34, 24}, frames, static_cast<double>(frames), true};
@@ -35,7 +29,7 @@ class SmolVlmModel : public ::testing::Test {
 };
 
 TEST_F(SmolVlmModel, InfoIsComplete) {
-  const auto model = load("other_tile", at::kBFloat16);
+  const auto model = load_golden_model("smolvlm/other_tile", at::kBFloat16);
   const ModelInfo& info = model->info();
   EXPECT_EQ(info.dtype, "bf16");
   EXPECT_EQ(info.layers, 2);
@@ -44,10 +38,10 @@ TEST_F(SmolVlmModel, InfoIsComplete) {
 }
 
 TEST_F(SmolVlmModel, TheJudgeSharesOutItsAttentionOverThePatchesOfATile) {
-  const auto model = load("smolvlm2_split");
-  const GoldenTensors golden = golden_of("smolvlm2_split");
-  const MediaFacts facts = facts_of(golden_pictures(golden, "image").front());
-  const at::Tensor pixels = test_support::pixels_of(golden.load("image.pixel_levels.0"));
+  const auto model = load_golden_model("smolvlm/smolvlm2_split");
+  const GoldenTensors golden = golden_of("smolvlm/smolvlm2_split");
+  const MediaFacts facts = image_facts(golden_pictures(golden, "image").front());
+  const at::Tensor pixels = pixels_of(golden.load("image.pixel_levels.0"));
   const EncodedParts parts = model->encode(facts, {pixels, 0, 0}, VisionJudge::kAttention, {});
   ASSERT_EQ(parts.importance.sizes(), at::IntArrayRef({13, 4})) << "four by three tiles and the whole picture, 2 x 2 tokens each";
   EXPECT_LE((parts.importance.sum(1) - 1.0).abs().max().item<double>(), 1e-5);
@@ -61,7 +55,7 @@ TEST_F(SmolVlmModel, TheJudgeSharesOutItsAttentionOverThePatchesOfATile) {
 
 // Read clip by clip, frames stand where they would stand in one piece.
 TEST_F(SmolVlmModel, FramesOfASourceStandOneAfterTheOther) {
-  const auto model = load("smolvlm2_split");
+  const auto model = load_golden_model("smolvlm/smolvlm2_split");
   std::vector<TokenOrigin> origins = model->origins_of(video_of(3));
   std::vector<TokenOrigin> later = model->origins_of(video_of(2, 3));
   for (TokenOrigin& origin : later) origin.frame += 3;
