@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <cstdio>
+#include <ctime>
+#include <locale>
+#include <sstream>
 
 #include "engine/base/error.h"
 
 namespace winnow::chat {
 namespace {
-
-constexpr std::string_view kMonths[] = {"January", "February", "March",     "April",   "May",      "June",
-                                        "July",    "August",   "September", "October", "November", "December"};
-constexpr std::string_view kWeekdays[] = {"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"};
 
 std::optional<int> digits(std::string_view text) {
   int number = 0;
@@ -32,68 +30,21 @@ std::optional<std::chrono::year_month_day> parsed_day(std::string_view day) {
   return date.ok() ? std::optional(date) : std::nullopt;
 }
 
-std::string padded(int number, int width) {
-  char text[16];
-  std::snprintf(text, sizeof text, "%0*d", width, number);
-  return text;
-}
-
-int day_of_year(const std::chrono::year_month_day& date) {
-  using namespace std::chrono;
-  return static_cast<int>((sys_days(date) - sys_days(date.year() / January / 1)).count()) + 1;
-}
-
-// The text of one code after the percent sign.
+// The text of one code after the percent sign; a day has no time zone.
 std::optional<std::string> field(const std::chrono::year_month_day& date, char code) {
-  const auto year = static_cast<int>(date.year());
-  const auto month = static_cast<unsigned>(date.month());
-  const auto day = static_cast<int>(static_cast<unsigned>(date.day()));
-  const std::string_view month_name = kMonths[month - 1];
-  const std::string_view weekday = kWeekdays[std::chrono::weekday(date).c_encoding()];
-  switch (code) {
-    case 'Y':
-      return padded(year, 4);
-    case 'y':
-      return padded(year % 100, 2);
-    case 'm':
-      return padded(static_cast<int>(month), 2);
-    case 'd':
-      return padded(day, 2);
-    case 'e':
-      return (day < 10 ? " " : "") + std::to_string(day);
-    case 'j':
-      return padded(day_of_year(date), 3);
-    case 'B':
-      return std::string(month_name);
-    case 'b':
-    case 'h':
-      return std::string(month_name.substr(0, 3));
-    case 'A':
-      return std::string(weekday);
-    case 'a':
-      return std::string(weekday.substr(0, 3));
-    case 'F':
-      return padded(year, 4) + "-" + padded(static_cast<int>(month), 2) + "-" + padded(day, 2);
-    case 'H':
-    case 'M':
-    case 'S':
-      return "00";
-    case 'I':
-      return "12";
-    case 'p':
-      return "AM";
-    case 'T':
-      return "00:00:00";
-    case 'R':
-      return "00:00";
-    case 'Z':
-    case 'z':
-      return "";
-    case '%':
-      return "%";
-    default:
-      return std::nullopt;
-  }
+  using namespace std::chrono;
+  if (code == 'Z' || code == 'z') return "";
+  if (std::string_view("YymdejBbhAaFHMSIpTR%").find(code) == std::string_view::npos) return std::nullopt;
+  std::tm day{};
+  day.tm_year = static_cast<int>(date.year()) - 1900;
+  day.tm_mon = static_cast<int>(static_cast<unsigned>(date.month())) - 1;
+  day.tm_mday = static_cast<int>(static_cast<unsigned>(date.day()));
+  day.tm_yday = static_cast<int>((sys_days(date) - sys_days(date.year() / January / 1)).count());
+  day.tm_wday = static_cast<int>(weekday(date).c_encoding());
+  std::ostringstream text;
+  const std::locale& english = std::locale::classic();
+  std::use_facet<std::time_put<char>>(english).put(text, text, ' ', &day, code);
+  return text.str();
 }
 
 }  // namespace
