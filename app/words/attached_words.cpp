@@ -4,6 +4,8 @@
 #include <QFileInfo>
 #include <QRegularExpression>
 #include <QStringList>
+#include <algorithm>
+#include <iterator>
 
 #include "app/ground/notices/notice_text.h"
 #include "app/words/display_text.h"
@@ -19,6 +21,32 @@ class AttachedWords {
 class WatchedName {
   Q_DECLARE_TR_FUNCTIONS(winnow::app::WatchedName)
 };
+
+struct KindWords {
+  AttachedKind kind;
+  const char* label;
+  const char* noun;
+};
+
+#define SAY(text) QT_TRANSLATE_NOOP("winnow::app::AttachedWords", text)
+
+constexpr KindWords kKindWords[] = {
+    {AttachedKind::kImage, SAY("Image"), SAY("the image")},
+    {AttachedKind::kImages, SAY("Images"), SAY("the images")},
+    {AttachedKind::kVideo, SAY("Video"), SAY("the video")},
+    {AttachedKind::kVideos, SAY("Videos"), SAY("the videos")},
+    {AttachedKind::kVisual, SAY("Images, videos"), SAY("the images and videos")},
+    {AttachedKind::kDocument, SAY("Document"), SAY("the document")},
+    {AttachedKind::kDocuments, SAY("Documents"), SAY("the documents")},
+};
+constexpr KindWords kOfAnyKind = {AttachedKind::kMixed, SAY("Attached"), SAY("what is attached")};
+
+#undef SAY
+
+const KindWords& kindWords(AttachedKind kind) {
+  const auto* const found = std::ranges::find(kKindWords, kind, &KindWords::kind);
+  return found != std::end(kKindWords) ? *found : kOfAnyKind;
+}
 
 }  // namespace
 
@@ -65,51 +93,9 @@ QString attachedName(const QString& path) {
   return words.isEmpty() ? AttachedWords::tr("Pasted text") : AttachedWords::tr("Pasted text: %1…").arg(words);
 }
 
-QString attachedLabel(AttachedKind kind) {
-  switch (kind) {
-    case AttachedKind::kImage:
-      return AttachedWords::tr("Image");
-    case AttachedKind::kImages:
-      return AttachedWords::tr("Images");
-    case AttachedKind::kVideo:
-      return AttachedWords::tr("Video");
-    case AttachedKind::kVideos:
-      return AttachedWords::tr("Videos");
-    case AttachedKind::kVisual:
-      return AttachedWords::tr("Images, videos");
-    case AttachedKind::kDocument:
-      return AttachedWords::tr("Document");
-    case AttachedKind::kDocuments:
-      return AttachedWords::tr("Documents");
-    case AttachedKind::kNothing:
-    case AttachedKind::kMixed:
-      break;
-  }
-  return AttachedWords::tr("Attached");
-}
+QString attachedLabel(AttachedKind kind) { return AttachedWords::tr(kindWords(kind).label); }
 
-QString attachedNoun(AttachedKind kind) {
-  switch (kind) {
-    case AttachedKind::kImage:
-      return AttachedWords::tr("the image");
-    case AttachedKind::kImages:
-      return AttachedWords::tr("the images");
-    case AttachedKind::kVideo:
-      return AttachedWords::tr("the video");
-    case AttachedKind::kVideos:
-      return AttachedWords::tr("the videos");
-    case AttachedKind::kVisual:
-      return AttachedWords::tr("the images and videos");
-    case AttachedKind::kDocument:
-      return AttachedWords::tr("the document");
-    case AttachedKind::kDocuments:
-      return AttachedWords::tr("the documents");
-    case AttachedKind::kNothing:
-    case AttachedKind::kMixed:
-      break;
-  }
-  return AttachedWords::tr("what is attached");
-}
+QString attachedNoun(AttachedKind kind) { return AttachedWords::tr(kindWords(kind).noun); }
 
 QString documentLength(qint64 words, qint64 tokens, qint64 mostTokens) {
   QStringList parts;

@@ -41,8 +41,7 @@ QString runningWords(const QueuedDownload& download) {
   return {};
 }
 
-// Describes a fault of the Hugging Face hub.
-void describeHubFault(const DownloadFault& fault, const QString& name, const QString& subject, ErrorText& text) {
+void sayFault(const DownloadFault& fault, const QString& name, const QString& subject, ErrorText& text) {
   const QString has =
       fault.choices.isEmpty() ? QString() : tr("It has %1.").arg(displayText(fault.choices.join(QStringLiteral(", "))).simplified());
   const auto say = [&text](const QString& cause, const QString& remedy) {
@@ -50,6 +49,44 @@ void describeHubFault(const DownloadFault& fault, const QString& name, const QSt
     text.remedy = remedy;
   };
   switch (fault.problem) {
+    case DownloadProblem::kCancelled:
+      return say(tr("The download of %1 was interrupted.").arg(name),
+                 tr("What is already downloaded is kept, and the next try continues there."));
+    case DownloadProblem::kNoNetwork:
+      return say(tr("%1 cannot be reached.").arg(subject),
+                 tr("Check the network, then try again. The download continues where it stopped."));
+    case DownloadProblem::kNoTrust:
+      return say(tr("%1 cannot be trusted: its certificate is unknown here.").arg(subject),
+                 tr("Install ca-certificates, or name your network’s certificates in SSL_CERT_FILE."));
+    case DownloadProblem::kNoCertificates:
+      return say(tr("The certificates in “%1” cannot be read.").arg(subject), tr("Correct PIP_CERT or SSL_CERT_FILE, or unset it."));
+    case DownloadProblem::kInsecure:
+      return say(tr("Winnow does not download from “%1”: the connection is not encrypted.").arg(subject),
+                 tr("If PIP_INDEX_URL is set, it must begin with https://."));
+    case DownloadProblem::kServerRefused:
+      return say(tr("%1 refuses the download.").arg(subject), tr("Try again later."));
+    case DownloadProblem::kNotOffered:
+      return say(tr("%1 does not have %2.").arg(subject, name), tr("If PIP_INDEX_URL is set, check it."));
+    case DownloadProblem::kHashDiffers:
+    case DownloadProblem::kDamaged:
+      return say(tr("The download is not the expected %1, so it is not used.").arg(name),
+                 tr("Try again. If it happens again, something on the network changes it."));
+    case DownloadProblem::kNoSpace:
+      return say(fault.bytes > 0 ? tr("There is not enough room for %1: %2 must be free.").arg(name, formatMegabytes(fault.bytes))
+                                 : tr("There is not enough room for %1.").arg(name),
+                 tr("Make some room on the disk, then try again."));
+    case DownloadProblem::kUnwritable:
+      return say(tr("%1 cannot be saved: Winnow may not write to “%2”.").arg(name, subject), tr("Allow writing there, then try again."));
+    case DownloadProblem::kBusy:
+      return say(tr("Another program is downloading %1 right now.").arg(name), tr("Wait until it has finished, then try again."));
+    case DownloadProblem::kTooManyRequests:
+      return say(tr("%1 asks to wait: too many requests.").arg(subject),
+                 fault.seconds > 0 ? tr("Try again in %1.").arg(formatSeconds(fault.seconds * 1000.0)) : tr("Try again in some minutes."));
+    case DownloadProblem::kOtherAnswer:
+      return say(
+          tr("%1 answered with something other than the model.").arg(subject),
+          tr("If this network asks for a log-in, log in with a browser; otherwise check its proxy. What is already downloaded is kept."));
+    // Of the Hugging Face hub.
     case DownloadProblem::kNoSuchModel:
       return say(tr("The hub has no model %1, or shows it to its owner only.").arg(subject),
                  tr("Check the name. A private model needs a token (HF_TOKEN, or Model > Models…, Token… in the window)."));
@@ -76,8 +113,6 @@ void describeHubFault(const DownloadFault& fault, const QString& name, const QSt
                  tr("To download it, unset HF_HUB_OFFLINE and leave out --offline."));
     case DownloadProblem::kChanged:
       return say(tr("%1 was changed on the hub meanwhile.").arg(name), tr("Try again."));
-    default:
-      return;
   }
 }
 
@@ -114,64 +149,8 @@ QString comeWords(const QueuedDownload& download) {
 
 ErrorText describeDownloadFault(const DownloadFault& fault, const QString& name) {
   const QString subject = displayText(fault.subject).simplified();
-  const QString kept = tr("Check the network, then try again. The download continues where it stopped.");
   ErrorText text;
-  const auto say = [&text](const QString& cause, const QString& remedy) {
-    text.cause = cause;
-    text.remedy = remedy;
-  };
-  switch (fault.problem) {
-    case DownloadProblem::kCancelled:
-      say(tr("The download of %1 was interrupted.").arg(name), tr("What is already downloaded is kept, and the next try continues there."));
-      break;
-    case DownloadProblem::kNoNetwork:
-      say(tr("%1 cannot be reached.").arg(subject), kept);
-      break;
-    case DownloadProblem::kNoTrust:
-      say(tr("%1 cannot be trusted: its certificate is unknown here.").arg(subject),
-          tr("Install ca-certificates, or name your network’s certificates in SSL_CERT_FILE."));
-      break;
-    case DownloadProblem::kNoCertificates:
-      say(tr("The certificates in “%1” cannot be read.").arg(subject), tr("Correct PIP_CERT or SSL_CERT_FILE, or unset it."));
-      break;
-    case DownloadProblem::kInsecure:
-      say(tr("Winnow does not download from “%1”: the connection is not encrypted.").arg(subject),
-          tr("If PIP_INDEX_URL is set, it must begin with https://."));
-      break;
-    case DownloadProblem::kServerRefused:
-      say(tr("%1 refuses the download.").arg(subject), tr("Try again later."));
-      break;
-    case DownloadProblem::kNotOffered:
-      say(tr("%1 does not have %2.").arg(subject, name), tr("If PIP_INDEX_URL is set, check it."));
-      break;
-    case DownloadProblem::kHashDiffers:
-    case DownloadProblem::kDamaged:
-      say(tr("The download is not the expected %1, so it is not used.").arg(name),
-          tr("Try again. If it happens again, something on the network changes it."));
-      break;
-    case DownloadProblem::kNoSpace:
-      say(fault.bytes > 0 ? tr("There is not enough room for %1: %2 must be free.").arg(name, formatMegabytes(fault.bytes))
-                          : tr("There is not enough room for %1.").arg(name),
-          tr("Make some room on the disk, then try again."));
-      break;
-    case DownloadProblem::kUnwritable:
-      say(tr("%1 cannot be saved: Winnow may not write to “%2”.").arg(name, subject), tr("Allow writing there, then try again."));
-      break;
-    case DownloadProblem::kBusy:
-      say(tr("Another program is downloading %1 right now.").arg(name), tr("Wait until it has finished, then try again."));
-      break;
-    case DownloadProblem::kTooManyRequests:
-      say(tr("%1 asks to wait: too many requests.").arg(subject),
-          fault.seconds > 0 ? tr("Try again in %1.").arg(formatSeconds(fault.seconds * 1000.0)) : tr("Try again in some minutes."));
-      break;
-    case DownloadProblem::kOtherAnswer:
-      say(tr("%1 answered with something other than the model.").arg(subject),
-          tr("If this network asks for a log-in, log in with a browser; otherwise check its proxy. What is already downloaded is kept."));
-      break;
-    default:
-      describeHubFault(fault, name, subject, text);
-      break;
-  }
+  sayFault(fault, name, subject, text);
   text.details = QStringLiteral("download %1").arg(static_cast<int>(fault.problem));
   if (!subject.isEmpty()) text.details += QStringLiteral(" · ") + subject;
   if (!fault.reason.isEmpty()) text.details += QStringLiteral(" · ") + displayText(fault.reason).simplified();

@@ -21,6 +21,54 @@ void setWords(ErrorText& text, const QString& cause, const QString& remedy) {
   text.remedy = remedy;
 }
 
+template <class Fault>
+struct FaultWords {
+  Fault fault;
+  const char* cause;  // %1, if there: whose fault it is
+  const char* remedy;
+};
+
+#define SAY(text) QT_TRANSLATE_NOOP("winnow::app::FaultTexts", text)
+
+constexpr FaultWords<FolderFault> kFolderFaults[] = {
+    {FolderFault::kFileInTheWay, SAY("Your chats cannot be saved: “%1” is a file, and Winnow needs a folder there."),
+     SAY("Move or rename the file, then try again.")},
+    {FolderFault::kNotPermitted, SAY("Your chats cannot be saved: Winnow may not write to “%1”."),
+     SAY("Allow writing there, then try again.")},
+    {FolderFault::kReadOnlyDisk, SAY("Your chats cannot be saved: “%1” is on a disk that can only be read."),
+     SAY("Make the disk writable and try again, or set WINNOW_HOME to a folder elsewhere and start Winnow again.")},
+    {FolderFault::kNameTooLong, SAY("Your chats cannot be saved: the path of their folder is too long. It begins with “%1”."),
+     SAY("Set WINNOW_HOME to a shorter path, then start Winnow again.")},
+    {FolderFault::kNotPossible, SAY("Your chats cannot be saved: no folder can be made in “%1”."),
+     SAY("Check HOME, or set WINNOW_HOME to another folder, then start Winnow again.")},
+};
+constexpr FaultWords<ErrorCode> kWatchFaults[] = {
+    {ErrorCode::kFileNotFound, SAY("“%1” cannot be found."), SAY("Check that it is connected and running, and that its address is right.")},
+    {ErrorCode::kFileUnreadable, SAY("“%1” cannot be opened."), SAY("Another program may be using it, or you may lack permission.")},
+    {ErrorCode::kDeviceUnavailable, SAY("“%1” cannot be found."),
+     SAY("There may be no such camera or screen, or another program may be using it.")},
+    {ErrorCode::kUnsupportedFormat, SAY("“%1” cannot be watched."), SAY("Winnow cannot read a source like this on this computer.")},
+    {ErrorCode::kDamagedFile, SAY("“%1” sent data that Winnow cannot read."),
+     SAY("Watch it again. If it happens again, use another format for it.")},
+    {ErrorCode::kUnsupportedModel, SAY("The loaded model cannot watch a source."), SAY("Choose another model.")},
+    {ErrorCode::kIllegalRecipe, SAY("This cache method does not work with a live source."),
+     SAY("Choose another method or other options, then watch it again.")},
+    {ErrorCode::kContextFull, SAY("The source’s cache limit is longer than the model can read."),
+     SAY("Keep less of it, then watch it again.")},
+};
+
+#undef SAY
+
+// A fault without a row keeps the words that are there.
+template <class Fault, std::size_t kRows>
+void say(const FaultWords<Fault> (&rows)[kRows], Fault fault, const QString& name, ErrorText& text) {
+  for (const FaultWords<Fault>& row : rows) {
+    if (row.fault != fault) continue;
+    const QString cause = tr(row.cause);
+    setWords(text, cause.contains(QLatin1String("%1")) ? cause.arg(name) : cause, tr(row.remedy));
+  }
+}
+
 }  // namespace
 
 ErrorText describeMissingDemo() {
@@ -92,78 +140,14 @@ ErrorText describeModelFault(const Error& error, const QString& path, bool bundl
 }
 
 ErrorText describeFolderFault(const FolderState& folder, const Error& error) {
-  ErrorText text = describeError(error);
-  const QString path = displayText(QDir::toNativeSeparators(folder.path)).simplified();
-  const auto say = [&](const QString& cause, const QString& remedy) {
-    text.cause = cause.arg(path);
-    text.remedy = remedy;
-  };
-  switch (folder.fault) {
-    case FolderFault::kFileInTheWay:
-      say(tr("Your chats cannot be saved: “%1” is a file, and Winnow needs a folder there."),
-          tr("Move or rename the file, then try again."));
-      break;
-    case FolderFault::kNotPermitted:
-      say(tr("Your chats cannot be saved: Winnow may not write to “%1”."), tr("Allow writing there, then try again."));
-      break;
-    case FolderFault::kReadOnlyDisk:
-      say(tr("Your chats cannot be saved: “%1” is on a disk that can only be read."),
-          tr("Make the disk writable and try again, or set WINNOW_HOME to a folder elsewhere and start Winnow again."));
-      break;
-    case FolderFault::kNameTooLong:
-      say(tr("Your chats cannot be saved: the path of their folder is too long. It begins with “%1”."),
-          tr("Set WINNOW_HOME to a shorter path, then start Winnow again."));
-      break;
-    case FolderFault::kNotPossible:
-      say(tr("Your chats cannot be saved: no folder can be made in “%1”."),
-          tr("Check HOME, or set WINNOW_HOME to another folder, then start Winnow again."));
-      break;
-    case FolderFault::kDiskFull:  // as an error tells it
-    case FolderFault::kNone:
-      break;
-  }
+  ErrorText text = describeError(error);  // for the details, and for a full disk
+  say(kFolderFaults, folder.fault, displayText(QDir::toNativeSeparators(folder.path)).simplified(), text);
   return text;
 }
 
 ErrorText describeWatchFault(const Error& error, const QString& source) {
   ErrorText text = describeError(error);  // for the details, and for what has nothing to do with the source
-  const QString name = displayText(source).simplified();
-  switch (error.code) {
-    case ErrorCode::kFileNotFound:
-      text.cause = tr("“%1” cannot be found.").arg(name);
-      text.remedy = tr("Check that it is connected and running, and that its address is right.");
-      break;
-    case ErrorCode::kFileUnreadable:
-      text.cause = tr("“%1” cannot be opened.").arg(name);
-      text.remedy = tr("Another program may be using it, or you may lack permission.");
-      break;
-    case ErrorCode::kDeviceUnavailable:
-      text.cause = tr("“%1” cannot be found.").arg(name);
-      text.remedy = tr("There may be no such camera or screen, or another program may be using it.");
-      break;
-    case ErrorCode::kUnsupportedFormat:
-      text.cause = tr("“%1” cannot be watched.").arg(name);
-      text.remedy = tr("Winnow cannot read a source like this on this computer.");
-      break;
-    case ErrorCode::kDamagedFile:
-      text.cause = tr("“%1” sent data that Winnow cannot read.").arg(name);
-      text.remedy = tr("Watch it again. If it happens again, use another format for it.");
-      break;
-    case ErrorCode::kUnsupportedModel:
-      text.cause = tr("The loaded model cannot watch a source.");
-      text.remedy = tr("Choose another model.");
-      break;
-    case ErrorCode::kIllegalRecipe:
-      text.cause = tr("This cache method does not work with a live source.");
-      text.remedy = tr("Choose another method or other options, then watch it again.");
-      break;
-    case ErrorCode::kContextFull:
-      text.cause = tr("The source’s cache limit is longer than the model can read.");
-      text.remedy = tr("Keep less of it, then watch it again.");
-      break;
-    default:
-      break;
-  }
+  say(kWatchFaults, error.code, displayText(source).simplified(), text);
   return text;
 }
 
