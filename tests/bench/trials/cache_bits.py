@@ -8,7 +8,7 @@
 A text and the words that follow it are read at once. Every row is rounded before its own attention, as the program does; the words that
 follow are compared. int8 has an fp32 scale a row (engine/kv_cache/int8_rows.h). Where it lacks the key bias it lacks all of it; the program
 takes its strong elements alone. Everything else has blocks of 32 with a 16-bit scale, as llama.cpp's q8_0 and q4_0. The log has a line a
-text and recipe. Needs the environment of tests/golden/make/real_model_environment.sh (not llama.cpp).
+text and recipe. Needs torch, transformers, gguf and accelerate (README.md).
 """
 
 from __future__ import annotations
@@ -159,11 +159,11 @@ def run(options: argparse.Namespace) -> None:
     from item_log import ItemLog
     from real_model import RealModel
 
+    items = [json.loads(line) for line in options.set.read_text("utf-8").splitlines()[: options.texts]]
     model = RealModel.open(options.model, options.threads, options.bf16_products)
     options.log.parent.mkdir(parents=True, exist_ok=True)
     with ItemLog(options.log, f"cache bits {sha256_of(options.model)} {'bf16' if options.bf16_products else 'fp32'}") as log:
-        for line in options.set.read_text("utf-8").splitlines()[: options.texts]:
-            item = json.loads(line)
+        for item in items:
             text, full = (options.set.parent / item["media"]).read_text("utf-8"), None
             started = time.monotonic()
             for recipe in RECIPES:

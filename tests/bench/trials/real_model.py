@@ -23,6 +23,7 @@ from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 torch.set_grad_enabled(False)
 transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
 ATTENTION = "trial"
 _PLACE_OF_TEXT = "\x01"
 _ROWS_AT_A_TIME = 256  # of logits

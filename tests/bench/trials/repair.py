@@ -7,7 +7,7 @@
 
 A document is read, repeated once over its whole cache (scores), and once over each set that is repaired. Damage of a row is the
 log-probability lost on its token. Every question is answered alone behind each set. The log has a line an answer, and a run that was cut
-off goes on with the document where it was. Needs the environment of tests/golden/make/real_model_environment.sh (not llama.cpp).
+off goes on with the document where it was. Needs torch, transformers, gguf and accelerate (README.md).
 """
 
 from __future__ import annotations
@@ -113,11 +113,12 @@ def run(options: argparse.Namespace) -> None:
     from item_log import ItemLog
     from real_model import RealModel
 
+    documents = list(documents_of(options.set).items())[: options.documents]
     model = RealModel.open(options.model, options.threads, options.bf16_products)
     options.log.parent.mkdir(parents=True, exist_ok=True)
     subject = f"repair {sha256_of(options.model)} {options.shares} {options.max_tokens} {'bf16' if options.bf16_products else 'fp32'}"
     with ItemLog(options.log, subject) as log:
-        for name, questions in list(documents_of(options.set).items())[: options.documents]:
+        for name, questions in documents:
             if log.has(questions[-1]["id"], f"{LAST}, {options.shares[-1]:.0%}", 0):
                 continue
             print(f"{time.strftime('%H:%M:%S')} {name}", end=": ", flush=True)
@@ -146,6 +147,8 @@ def report(path: Path) -> None:
     clusters: dict[tuple[float, str], dict[str, list[dict]]] = {}
     for record in records_of(path):
         clusters.setdefault((record["share"], record["method"]), {}).setdefault(record["cluster"], []).append(record)
+    if not clusters:
+        sys.exit(f"{path}: has no answer yet")
     documents = next(iter(clusters.values()))
     print(f"{len(documents)} documents, {sum(map(len, documents.values()))} questions\n")
     print("| kept | method | right, % | points beside kvzip+ | log-probability a token of the answer | beside kvzip+ |")
