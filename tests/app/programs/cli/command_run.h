@@ -65,14 +65,14 @@ inline std::vector<std::string> shell_words(const std::string& line) {
 }
 
 // As run_cli() of program_run.h, without a process.
-inline ProgramRun run_command(const ScratchFolder& scratch, const std::string& arguments) {
+inline ProgramRun run_command(const ScratchFolder& scratch, const std::string& arguments, const std::string& input = "/dev/null") {
   const std::vector<std::string> words = shell_words(arguments);
   std::vector<const char*> argv = {"winnow-cli"};
   for (const std::string& word : words) argv.push_back(word.c_str());
   ::setenv("WINNOW_HOME", scratch.file("home").c_str(), 1);
   ProgramRun run;
   {
-    const StandardStreams streams("/dev/null", scratch.file("out"), scratch.file("err"));
+    const StandardStreams streams(input, scratch.file("out"), scratch.file("err"));
     run.exit_code = static_cast<int>(cli::run_program(static_cast<int>(argv.size()), argv.data()));
   }
   run.out = file_text(scratch.file("out"));

@@ -103,7 +103,7 @@ TEST_F(CliTranscribe, EveryCommandThatAsksListens) {
   }
   const std::string typed =
       scratch_.write("typed.txt", "/document " + sound() + "\n/video " + demo("samples/ten-seconds.mp4").string() + " 2\n/quit\n");
-  const ProgramRun chat = run_command(scratch_, "chat --listen" + speech + " < " + shell_quoted(typed));
+  const ProgramRun chat = run_command(scratch_, "chat --listen" + speech, typed);
   EXPECT_EQ(chat.exit_code, 0) << chat.err;
   EXPECT_NE(chat.err.find("nothing is said in this sound"), std::string::npos) << chat.err;
   EXPECT_NE(chat.err.find("it has no sound"), std::string::npos) << chat.err;
