@@ -109,6 +109,18 @@ TEST_F(HeardVideosTest, AQuestionGoesFirstAndHearingBeginsAnew) {
   EXPECT_TRUE(waitUntil([this] { return !kept().isEmpty(); }));
 }
 
+TEST_F(HeardVideosTest, AnotherModelGoesFirst) {
+  m_stalls = 1;
+  attach("/clips/talking.mp4");
+  ASSERT_TRUE(waitUntil([this] { return !offer().isEmpty(); }));
+  card()->offerButton()->click();
+  ASSERT_TRUE(waitUntil([this] { return asked().size() == 1u; }));
+  session().model.load(QStringLiteral("/models/other"));
+  EXPECT_TRUE(waitUntil([this] { return m_log->interruptOf(asked()[0]) == Interrupt::kCancel; }));
+  EXPECT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kReady; }));
+  EXPECT_TRUE(waitUntil([this] { return asked().size() == 2u; })) << "behind the model";
+}
+
 TEST_F(HeardVideosTest, AnEngineThatEndsIsAskedOnceMore) {
   m_crashes = 1;
   attach("/clips/talking.mp4");

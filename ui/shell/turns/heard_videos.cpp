@@ -60,7 +60,7 @@ void HeardVideos::listen(const QByteArray& path, const QByteArray& sha256) {
   if (m_videos.contains(path)) return;
   m_videos.insert(path, {sha256, 0});
   Q_EMIT progressed(path, 0, 0);
-  if (!m_answering) ask(path);
+  if (!m_wanted) ask(path);
 }
 
 void HeardVideos::listenUnasked(const QByteArray& path, const QByteArray& sha256, double durationS) {
@@ -79,11 +79,11 @@ void HeardVideos::stop(const QByteArray& path) {
   end(path, {});
 }
 
-void HeardVideos::giveWay(bool answering) {
-  if (std::exchange(m_answering, answering) == answering) return;
+void HeardVideos::giveWay(bool wanted) {
+  if (std::exchange(m_wanted, wanted) == wanted) return;
   for (auto video = m_videos.begin(); video != m_videos.end(); ++video) {
-    if (answering) m_engine.cancel(std::exchange(video->request, 0));
-    if (!answering) ask(video.key());
+    if (wanted) m_engine.cancel(std::exchange(video->request, 0));
+    if (!wanted) ask(video.key());
   }
 }
 
@@ -91,7 +91,7 @@ void HeardVideos::ask(const QByteArray& path) {
   app::inBackground(
       this, [request = m_service.request, path, sha256 = m_videos[path].sha256] { return request(path, sha256); },
       [this, path](const std::optional<Transcribe>& request) {
-        if (!m_videos.contains(path) || m_answering) return;
+        if (!m_videos.contains(path) || m_wanted) return;
         if (request) return post(path, *request);
         m_here = false;
         end(path, {});

@@ -1,7 +1,8 @@
 // Carries out what cards offer: the engine hears a video, and its lines are kept in a file by the video's content hash.
 //
-// Made by chat_page.h. The speech model is Winnow's own download; while it is not here, its download is offered. A question goes first: the
-// engine does one thing at a time, so what is heard meanwhile is given up and begun anew behind the answer. UI thread only.
+// Made by chat_page.h. The speech model is Winnow's own download; while it is not here, its download is offered. A question and
+// another model go first: the engine does one thing at a time, so what is heard meanwhile is given up and begun anew behind them. UI thread
+// only.
 #pragma once
 
 #include <QHash>
@@ -41,7 +42,7 @@ class HeardVideos : public Hearing {
   void listenUnasked(const QByteArray& path, const QByteArray& sha256, double durationS) override;
   void stop(const QByteArray& path) override;
   bool isListening(const QByteArray& path) const override { return m_videos.contains(path); }
-  void giveWay(bool answering);  // to a question, while it is answered
+  void giveWay(bool wanted);  // to a question while it is answered, to a model while it is loaded
 
  private:
   struct Video {
@@ -60,7 +61,7 @@ class HeardVideos : public Hearing {
   const app::Settings& m_settings;
   bool m_here = false;  // the model
   double m_share = 0;
-  bool m_answering = false;
+  bool m_wanted = false;  // the engine, for something else
   std::unique_ptr<app::ModelDownload> m_download;
   QHash<QByteArray, Video> m_videos;  // that are heard, by their paths
 };

@@ -95,7 +95,10 @@ void ChatPage::addInset(QVBoxLayout* column, QWidget* widget) {
 void ChatPage::hear(const WindowServices& services) {
   auto* hearing = new HeardVideos(*services.hearing, services.engine, services.settings, this);
   m_composer->tray()->hearWith(hearing);
-  connect(&m_session.answers, &AnswerRun::stateChanged, hearing, [this, hearing] { hearing->giveWay(m_session.answers.busy()); });
+  const auto giveWay = [this, hearing] { hearing->giveWay(m_session.answers.busy() || m_session.model.state() == ModelState::kLoading); };
+  connect(&m_session.answers, &AnswerRun::stateChanged, hearing, giveWay);
+  connect(&m_session.model, &ModelSession::changed, hearing, giveWay);
+  giveWay();
 }
 
 void ChatPage::build(const WindowServices& services, const QList<app::Sample>& samples, const Parts& parts) {
