@@ -78,7 +78,7 @@ FolderChooser::FolderChooser(const QString& name, std::vector<app::FolderFile> f
   sort();
   choose(m_room);
   m_list->setCurrentRow(0);
-  m_list->setFocus();
+  setTabOrder(m_list, m_order);  // the keyboard begins at the files
 }
 
 QString FolderChooser::countText() const { return m_count->text(); }

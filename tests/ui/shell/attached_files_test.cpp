@@ -236,6 +236,7 @@ TEST_F(AttachedFilesTest, OfAFolderWithMoreThanFitIsChosen) {
   ASSERT_TRUE(waitUntil([this] { return m_window->findChild<ui::FolderChooser*>() != nullptr; }));
   auto* chooser = m_window->findChild<ui::FolderChooser*>();
   EXPECT_EQ(tray()->count(), 0) << "nothing is attached before";
+  EXPECT_EQ(m_window->focusWidget(), chooser->list()) << "the keyboard begins at the files";
   EXPECT_EQ(chooser->countText(), QStringLiteral("64 of 70 files chosen · 64 fit"));
   QListWidgetItem* const last = chooser->list()->item(69);
   EXPECT_EQ(last->checkState(), Qt::Unchecked);
