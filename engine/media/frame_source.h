@@ -56,7 +56,7 @@ struct MediaRequest {
   MediaKind kind = MediaKind::kImage;
   FramePlan plan;
   std::int64_t most_tokens = 0;  // of a document, from its beginning; 0: all
-  // For a video: the file whose subtitles stand between its frames, one beside it or the video itself, which may hold some. Empty: none.
+  // The file whose lines stand between a video's frames, or the video itself. For a document that is sound: its text. Empty: none.
   std::string subtitles{};
   // The encoding that a document or a video's subtitles are read in, by a name of app/media/files/files/text_encoding.h. Empty: by their
   // bytes.

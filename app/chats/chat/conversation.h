@@ -63,7 +63,7 @@ struct Attachment {
   double durationS = 0.0;    // 0 for an image
   qint64 words = 0;          // of a document
   qint64 mostTokens = 0;     // of a document: that are read, from its beginning; 0: all
-  QByteArray subtitles;      // of a video: the file whose subtitles stand between its frames (MediaRequest::subtitles); empty: none
+  QByteArray subtitles;      // the file of the lines between a video's frames, or of a sound's text (MediaRequest::subtitles); empty: none
   QByteArray encoding;       // of a document or of subtitles, as it is read (MediaRequest::encoding); empty: by its bytes
   FramePlan plan;            // videos: which frames the question is about
   PageRange pages;           // of a document: those that are read; of a picture: the page of a PDF that it shows
