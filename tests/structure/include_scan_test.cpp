@@ -183,6 +183,7 @@ TEST(IncludeScan, UiFoldersFollowTheirOrder) {
                        {"ui/models", 4},
                        {"ui/inspector", 5},
                        {"ui/compare", 6},
+                       {"ui/contents", 7},
                        {"ui/kept_map", 7},
                        {"ui/model_library", 8},
                        {"ui/settings_view", 8},

@@ -242,9 +242,12 @@ void AttachmentCard::take(const MediaSummary& summary) {
   if (m_attachment.subtitles != summary.subtitles && m_attachment.subtitles != summary.speech)
     m_attachment.subtitles = sameLines ? summary.subtitles : QByteArray();
   if (std::exchange(m_wasHeard, false) || isSound()) m_attachment.subtitles = summary.speech;
+  const bool spokenIn = !summary.lines.empty() || !summary.spoken.empty();
+  m_attachment.hasContents = m_attachment.hasContents || (summary.kind == MediaKind::kVideo && spokenIn);
   showFacts();
   showNoticed();
   if (summary.kind == MediaKind::kVideo && summary.durationS > 0) buildVideoControls();
+  if (m_attachment.hasContents) noteContents();
   m_pin->setVisible(summary.kind != MediaKind::kVideo && m_form == CardForm::kRow);
   if (summary.kind == MediaKind::kDocument) m_pin->setToolTip(tr("Always keep this document, with any method (P)"));
   showOffer();
@@ -631,6 +634,12 @@ void AttachmentCard::buildVideoControls() {
   setMuted(m_plan);
   row->addWidget(m_frames);
   row->addWidget(m_plan, 1);
+  m_contents = new QPushButton(tr("Contents"));
+  m_contents->setToolTip(tr("What is said and shown in it, by its times"));
+  setTextRole(m_contents, TextRole::kCaption);
+  m_contents->hide();
+  connect(m_contents, &QPushButton::clicked, this, &AttachmentCard::open);
+  row->addWidget(m_contents);
   area->addLayout(row);
   static_cast<QVBoxLayout*>(layout())->addWidget(m_videoArea);
   connect(m_frames, &QSpinBox::valueChanged, this, [this] {
@@ -646,6 +655,21 @@ void AttachmentCard::buildVideoControls() {
   connect(m_strip, &FrameStrip::picturesWanted, this, &AttachmentCard::requestPictures);
   connect(m_strip, &FrameStrip::frameActivated, this, &AttachmentCard::openFrameAt);
   updatePlan();
+}
+
+void AttachmentCard::noteContents() {
+  m_attachment.hasContents = true;
+  if (m_contents != nullptr) m_contents->show();
+}
+
+void AttachmentCard::setStretch(double fromS, double toS) {
+  m_attachment.plan.from_s = fromS;
+  m_attachment.plan.to_s = toS;
+  if (m_strip == nullptr) return;  // it is opening
+  m_strip->setRange(fromS, toS);
+  if (m_strip->toS() >= m_summary.durationS) m_attachment.plan.to_s = -1.0;
+  updatePlan();
+  Q_EMIT changed();
 }
 
 void AttachmentCard::requestPictures() {
@@ -695,7 +719,9 @@ void AttachmentCard::updatePlan() {
 
 void AttachmentCard::open() {
   if (m_state != CardState::kReady || !unheard().isEmpty()) return;
-  if (m_attachment.kind == MediaKind::kVideo && m_strip != nullptr) {
+  if (m_attachment.kind == MediaKind::kVideo && m_attachment.hasContents) {
+    Q_EMIT contentsRequested(m_attachment);
+  } else if (m_attachment.kind == MediaKind::kVideo && m_strip != nullptr) {
     openFrameAt(m_strip->fromS());
   } else if (isAsPages()) {
     std::vector<double> pages;

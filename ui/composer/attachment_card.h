@@ -76,11 +76,14 @@ class AttachmentCard : public QFrame {
   bool tooLong() const { return !m_room.fits; }
   QString unheard() const;                                // of sound: why it cannot be asked about yet
   QPushButton* otherButton() const { return m_instead; }  // of a video with subtitles: what is said in their place
+  void setStretch(double fromS, double toS);              // of a video, which the question is about
+  void noteContents();                                    // of a video: lines with times are kept of it by now
   QString planText() const;                               // "64 frames · one every 2 s · 0:00–2:08"
 
  Q_SIGNALS:
   void changed();
   void removeRequested();
+  void contentsRequested(const winnow::app::Attachment& video);
   void frameActivated(const QByteArray& path, winnow::MediaKind kind, const std::vector<double>& times, int index);
 
  protected:
@@ -167,6 +170,7 @@ class AttachmentCard : public QFrame {
   FrameStrip* m_strip = nullptr;
   QSpinBox* m_frames = nullptr;
   QLabel* m_plan = nullptr;
+  QPushButton* m_contents = nullptr;
 };
 
 }  // namespace winnow::ui

@@ -94,6 +94,7 @@ QString AttachmentTray::add(app::Attachment attachment) {
     Q_EMIT changed();
   });
   connect(card, &AttachmentCard::frameActivated, this, &AttachmentTray::frameActivated);
+  connect(card, &AttachmentCard::contentsRequested, this, &AttachmentTray::contentsRequested);
   show();
   arrange();
   adjust();

@@ -63,7 +63,8 @@ class AttachmentTray : public QScrollArea {
 
  Q_SIGNALS:
   void changed();
-  void judged();   // documents fit or do not
+  void judged();  // documents fit or do not
+  void contentsRequested(const winnow::app::Attachment& video);
   void emptied();  // the last one was removed, which had the focus
   void frameActivated(const QByteArray& path, winnow::MediaKind kind, const std::vector<double>& times, int index);
 

@@ -67,6 +67,7 @@ QHash<int, QList<app::FileLine>> describedLines(const Description& description, 
     if (medium >= media.size()) continue;
     app::FileLine line{app::LineKind::kDescribed};
     line.text = sentence.text;
+    while (line.text.endsWith(QLatin1Char(',')) || line.text.endsWith(QLatin1Char(';'))) line.text.chop(1);  // of an enumeration
     const std::vector<double>& times = media[medium].times;
     if (media[medium].kind == MediaKind::kDocument) {
       line.line = frame;

@@ -12,7 +12,6 @@
 
 #include "app/words/attached_words.h"
 #include "app/words/display_text.h"
-#include "app/words/error_text.h"
 #include "app/words/format_text.h"
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/viewer_parts.h"
@@ -21,13 +20,12 @@
 
 namespace winnow::ui {
 namespace {
-constexpr QSize kLargest(1600, 1200);
 constexpr int kPage = 10;  // frames, of Page up and Page down
 }  // namespace
 
 FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKind kind, std::vector<double> times, int index,
                          QWidget* parent)
-    : QDialog(parent), m_preview(preview), m_path(path), m_kind(kind), m_times(std::move(times)) {
+    : QDialog(parent), m_path(path), m_kind(kind), m_times(std::move(times)) {
   setAttribute(Qt::WA_DeleteOnClose);
   setArrowsStep(this);
   setWindowTitle(app::attachedName(QFile::decodeName(path)));
@@ -35,11 +33,7 @@ FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKin
   auto* layout = new QVBoxLayout(this);
   m_changed = new ChangedFileNote(preview);
   layout->addWidget(m_changed);
-  m_picture = new QLabel(tr("Opening…"));
-  m_picture->setAlignment(Qt::AlignCenter);
-  m_picture->setMinimumSize(theme().px(160), theme().px(120));
-  m_picture->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
-  m_picture->setWordWrap(true);
+  m_picture = new FramePicture(preview);
   layout->addWidget(m_picture, 1);
   auto* bar = new QHBoxLayout;
   m_previous = new QToolButton;
@@ -66,26 +60,20 @@ FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKin
   connect(m_pin, &PinButton::clicked, this, [this] { pin((QGuiApplication::keyboardModifiers() & Qt::ShiftModifier) != 0); });
   connect(m_previous, &QToolButton::clicked, this, [this] { show(m_index - 1); });
   connect(m_next, &QToolButton::clicked, this, [this] { show(m_index + 1); });
-  connect(&m_preview, &MediaPreview::thumbnailReady, this, [this](PreviewToken token, int, double actualS, const QImage& image) {
-    if (token != m_token) return;
-    m_image = image;
+  connect(m_picture, &FramePicture::shown, this, [this](double actualS, const QSize& pixels) {
     m_actualS = actualS;
     showPin();
     if (m_kind == MediaKind::kVideo) {
       m_caption->setText(tr("%1 · frame %2 of %3").arg(app::formatClock(actualS)).arg(m_index + 1).arg(m_times.size()));
     } else {
-      const QString size = tr("%1 × %2 pixels").arg(image.width()).arg(image.height());
+      const QString size = tr("%1 × %2 pixels").arg(pixels.width()).arg(pixels.height());
       m_caption->setText(m_pictures.empty() ? size : tr("%1 · image %2 of %3").arg(size).arg(m_index + 1).arg(m_pictures.size()));
     }
-    present();
-  });
-  connect(&m_preview, &MediaPreview::failed, this, [this](PreviewToken token, const Error& error) {
-    if (token != m_token) return;
-    const app::ErrorText text = app::describeError(error);
-    m_picture->setText(text.cause + QLatin1Char('\n') + text.remedy);
   });
   show(index);
 }
+
+bool FrameViewer::hasPicture() const { return m_picture->hasPicture(); }
 
 void FrameViewer::setPins(FramePins* pins, const QString& consequence) {
   if (!m_pins.isNull()) disconnect(m_pins, nullptr, this, nullptr);
@@ -138,8 +126,7 @@ void FrameViewer::showPicture(int index) {
   m_previous->setEnabled(m_index > 0);
   m_next->setEnabled(m_index + 1 < steps());
   Q_EMIT pictureShown(m_path);
-  if (m_token != 0) m_preview.cancel(m_token);
-  m_token = m_preview.thumbnails(m_path, m_kind, {0.0}, kLargest);
+  m_picture->open(m_path, m_kind, 0);
 }
 
 void FrameViewer::show(int index) {
@@ -149,22 +136,7 @@ void FrameViewer::show(int index) {
   m_next->setEnabled(m_index + 1 < static_cast<int>(m_times.size()));
   m_actualS.reset();
   showPin();
-  if (m_token != 0) m_preview.cancel(m_token);
-  const std::vector<double> wanted{m_times.empty() ? 0.0 : m_times[static_cast<std::size_t>(m_index)]};
-  m_token = m_preview.thumbnails(m_path, m_kind, wanted, kLargest);
-}
-
-void FrameViewer::present() {
-  if (m_image.isNull()) return;
-  const QSize room = m_picture->size() * devicePixelRatioF();
-  QPixmap pixmap = QPixmap::fromImage(m_image.scaled(room, Qt::KeepAspectRatio, Qt::SmoothTransformation));
-  pixmap.setDevicePixelRatio(devicePixelRatioF());
-  m_picture->setPixmap(pixmap);
-}
-
-void FrameViewer::resizeEvent(QResizeEvent* event) {
-  QDialog::resizeEvent(event);
-  present();
+  m_picture->open(m_path, m_kind, m_times.empty() ? 0.0 : m_times[static_cast<std::size_t>(m_index)]);
 }
 
 void FrameViewer::keyPressEvent(QKeyEvent* event) {

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <QDialog>
-#include <QImage>
 #include <QPointer>
 #include <optional>
 #include <vector>
@@ -19,6 +18,7 @@ class QToolButton;
 namespace winnow::ui {
 
 class ChangedFileNote;
+class FramePicture;
 class FramePins;
 class PinButton;
 
@@ -41,35 +41,30 @@ class FrameViewer : public QDialog {
 
   int index() const { return m_index; }
   PinButton* pinButton() const { return m_pin; }
-  bool hasPicture() const { return !m_image.isNull(); }
+  bool hasPicture() const;
 
  Q_SIGNALS:
   void pictureShown(const QByteArray& path);
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void show(int index);
   void showPicture(int index);
   int steps() const { return static_cast<int>(m_pictures.empty() ? m_times.size() : m_pictures.size()); }
-  void present();
   void showPin();
   void pin(bool fromAnchor);
   app::PinnedRange shownRange() const;  // what is pinned with the frame that is shown
 
-  MediaPreview& m_preview;
   QByteArray m_path;
   MediaKind m_kind;
   std::vector<double> m_times;
   std::vector<QByteArray> m_pictures;  // files, of several images
   int m_index = 0;
   std::optional<double> m_actualS;  // of the picture that is shown
-  PreviewToken m_token = 0;
-  QImage m_image;
   ChangedFileNote* m_changed = nullptr;
-  QLabel* m_picture = nullptr;
+  FramePicture* m_picture = nullptr;
   QLabel* m_caption = nullptr;
   QToolButton* m_previous = nullptr;
   QToolButton* m_next = nullptr;

@@ -37,7 +37,7 @@ struct MediaSummary {
   qint64 pages = 0;      // of a PDF
   QByteArray subtitles;  // of a video: the file that has them, one beside it or the video itself; empty: there are none that can be read
   std::vector<TimedLine> lines;   // of them, all that begin before the video is over
-  QList<app::FileLine> passages;  // of a document
+  QList<app::FileLine> passages;  // of a document; of a sound what was heard
   std::vector<MediaNotice> notices;
   std::vector<MediaNotice> subtitleNotices;  // of its subtitles, where they are read
   bool hasSound = false;                     // of a video; a document that has some is sound alone

@@ -4,10 +4,50 @@
 
 #include "app/chats/chat/lines_digest.h"
 #include "app/words/attached_words.h"
+#include "app/words/error_text.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
+
+namespace {
+constexpr QSize kLargest(1600, 1200);
+}  // namespace
+
+FramePicture::FramePicture(MediaPreview& preview, QWidget* parent) : QLabel(tr("Opening…"), parent), m_preview(preview) {
+  setAlignment(Qt::AlignCenter);
+  setMinimumSize(theme().px(160), theme().px(120));
+  setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
+  setWordWrap(true);
+  connect(&m_preview, &MediaPreview::thumbnailReady, this, [this](PreviewToken token, int, double actualS, const QImage& image) {
+    if (token != m_token) return;
+    m_image = image;
+    present();
+    Q_EMIT shown(actualS, image.size());
+  });
+  connect(&m_preview, &MediaPreview::failed, this, [this](PreviewToken token, const Error& error) {
+    if (token != m_token) return;
+    const app::ErrorText text = app::describeError(error);
+    setText(text.cause + QLatin1Char('\n') + text.remedy);
+  });
+}
+
+void FramePicture::open(const QByteArray& path, MediaKind kind, double at) {
+  if (m_token != 0) m_preview.cancel(m_token);
+  m_token = m_preview.thumbnails(path, kind, {at}, kLargest);
+}
+
+void FramePicture::present() {
+  if (m_image.isNull()) return;
+  QPixmap pixmap = QPixmap::fromImage(m_image.scaled(size() * devicePixelRatioF(), Qt::KeepAspectRatio, Qt::SmoothTransformation));
+  pixmap.setDevicePixelRatio(devicePixelRatioF());
+  setPixmap(pixmap);
+}
+
+void FramePicture::resizeEvent(QResizeEvent* event) {
+  QLabel::resizeEvent(event);
+  present();
+}
 
 PinButton::PinButton(const QString& pinWhat, const QString& unpinWhat) : m_pinWhat(pinWhat), m_unpinWhat(unpinWhat) {
   setCheckable(true);

@@ -1,9 +1,10 @@
-// The parts that both viewers of an attachment have: the button that pins what is shown, hidden until there is something to pin with, and
-// the note that the file has changed.
+// The parts that viewers of an attachment have: a picture as large as there is room for, the button that pins what is shown, hidden until
+// there is something to pin with, and the note that the file has changed.
 //
-// Used by frame_viewer.h and document_viewer.h, which know what is pinned; a press changes nothing by itself. UI thread only.
+// Used by frame_viewer.h, document_viewer.h and ui/contents, which know what is pinned; a press changes nothing by itself. UI thread only.
 #pragma once
 
+#include <QImage>
 #include <QLabel>
 #include <QToolButton>
 
@@ -11,6 +12,30 @@
 #include "ui/composer/media_preview.h"
 
 namespace winnow::ui {
+
+// A frame, a picture or a page, read when it is asked for; where it cannot be read, why.
+class FramePicture : public QLabel {
+  Q_OBJECT
+ public:
+  explicit FramePicture(MediaPreview& preview, QWidget* parent = nullptr);
+
+  bool hasPicture() const { return !m_image.isNull(); }
+  // at: seconds of a video; of a PDF, which is a document, the number of a page. What was asked for before comes no more.
+  void open(const QByteArray& path, MediaKind kind, double at);
+
+ Q_SIGNALS:
+  void shown(double actualS, const QSize& pixels);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void present();
+
+  MediaPreview& m_preview;
+  PreviewToken m_token = 0;
+  QImage m_image;
+};
 
 class PinButton : public QToolButton {
   Q_OBJECT

@@ -131,6 +131,7 @@ void MediaPreviewThread::findSpeech(MediaSummary& summary, const InterruptToken&
     if (summary.kind == MediaKind::kVideo) {
       summary.spoken = m_reader->readSubtitles(file, {}, interrupt).lines;
     } else {
+      summary.passages = app::fileLines(m_reader->readSubtitles(file, {}, interrupt).lines, app::LineKind::kHeard);
       file = app::timedTextBeside(file);
       summary.words = m_reader->probe(file, interrupt).words;
     }

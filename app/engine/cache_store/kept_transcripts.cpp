@@ -36,6 +36,10 @@ std::string transcriptFile(const QString& data, const Transcribe& heard, const c
 
 std::string timedTextBeside(const std::string& subtitles) { return subtitles.substr(0, subtitles.rfind(kSubtitles)) + kTimedText; }
 
+bool isAmongTranscripts(const QString& data, const QByteArray& file) {
+  return file.startsWith(QFile::encodeName(QDir(data).absoluteFilePath(QStringLiteral("transcripts/"))));
+}
+
 bool isKeptTranscript(const std::string& file) { return infoOf(file).isFile(); }
 
 bool hasKeptLines(const std::string& file) { return isKeptTranscript(file) && infoOf(file).size() > 0; }

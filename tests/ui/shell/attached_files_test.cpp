@@ -20,6 +20,7 @@
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/password_dialog.h"
 #include "ui/composer/viewer_parts.h"
+#include "ui/contents/video_contents.h"
 
 namespace winnow::test {
 namespace {
@@ -433,7 +434,7 @@ TEST_F(AttachedFilesTest, OtherSubtitlesAreSaidBeforeTheNextQuestion) {
     auto* shown = m_window->findChild<ui::ChangedFileNote*>();
     QTest::qWait(30);
     const QString text = shown != nullptr && shown->isVisible() ? shown->text() : QString();
-    delete m_window->findChild<ui::FrameViewer*>();
+    delete m_window->findChild<ui::VideoContents*>();
     return text.toStdString();
   };
   const auto reword = [&] {

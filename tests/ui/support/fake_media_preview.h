@@ -28,6 +28,7 @@ class FakeMediaPreview : public ui::MediaPreview {
   QHash<QByteArray, QByteArray> hashes;                 // of files that are not "as attached" any more
   QHash<QByteArray, ui::FolderContents> folders;        // any other is a model
   QHash<QByteArray, std::vector<TimedLine>> lines;      // of the subtitles beside videos
+  QHash<QByteArray, QList<app::FileLine>> passages;     // of documents
   QList<QByteArray> encodingsAsked;                     // to read files in
   QByteArray gone;                                      // a file that is not there
   QList<QByteArray> heard;                              // videos whose words are kept
@@ -60,6 +61,7 @@ class FakeMediaPreview : public ui::MediaPreview {
         summary.sizeBytes = 8'765;
         summary.words = 1'512;
         summary.codec = QStringLiteral("UTF-8");
+        summary.passages = passages.value(path);
         Q_EMIT probed(token, summary);
         return;
       }

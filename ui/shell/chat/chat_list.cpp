@@ -3,25 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/words/display_text.h"
-
 namespace winnow::ui {
 namespace {
 
 constexpr int kMostHits = 1000;  // messages; a chat may have many of them
-
-// A row of the list shows about thirty characters: what matches has to stand among them.
-constexpr qsizetype kMostBefore = 20;
-constexpr qsizetype kKeptBefore = 12;
-
-// One line, without the marks around what matches.
-QString placeOf(const app::SearchHit& hit) {
-  QString words = hit.snippet.simplified();
-  if (const qsizetype match = words.indexOf(QChar(0x2068)); match > kMostBefore)
-    words = QChar(0x2026) + words.mid(std::min(match, words.indexOf(QLatin1Char(' '), match - kKeptBefore) + 1));
-  words.remove(QChar(0x2068)).remove(QChar(0x2069));
-  return app::displayText(words).simplified();
-}
 
 }  // namespace
 
@@ -62,9 +47,12 @@ ChatList::ChatList(app::ChatStore& store, QObject* parent) : QObject(parent), m_
     if (token != m_search) return;  // more was typed since
     ConversationListModel::Found found;
     for (const app::SearchHit& hit : hits) {  // best first
-      if (!found.contains(hit.conversation)) found.insert(hit.conversation, placeOf(hit));
+      if (found.contains(hit.conversation)) continue;
+      const QString words = foundWords(hit);
+      found.insert(hit.conversation, hit.place ? tr("%1: %2").arg(placeName(*hit.place), words) : words);
     }
     m_model.showOnly(found);
+    m_places.setHits(hits);
   });
   connect(&m_model, &ConversationListModel::renameRequested, this, &ChatList::rename);
 }
@@ -75,6 +63,7 @@ void ChatList::search(const QString& words) {
   if (words.trimmed().isEmpty()) {
     m_search = 0;
     m_model.showOnly(std::nullopt);
+    m_places.setHits({});
   } else {
     m_search = m_store.search(words, kMostHits);
   }

@@ -7,6 +7,7 @@
 
 #include "app/chats/chat/chat_store.h"
 #include "ui/models/conversation_list_model.h"
+#include "ui/models/found_places_model.h"
 
 namespace winnow::ui {
 
@@ -16,6 +17,7 @@ class ChatList : public QObject {
   explicit ChatList(app::ChatStore& store, QObject* parent = nullptr);
 
   ConversationListModel& model() { return m_model; }
+  FoundPlacesModel& places() { return m_places; }  // in files, of the search
   const app::Conversation* find(ConversationId id) const { return m_model.find(id); }
   void refresh();  // order, previews and times are the store's
 
@@ -45,6 +47,7 @@ class ChatList : public QObject {
  private:
   app::ChatStore& m_store;
   ConversationListModel m_model;
+  FoundPlacesModel m_places;
   ConversationId m_lastRemoved = 0;
   app::RequestToken m_import = 0;
   app::RequestToken m_search = 0;  // the last one that was asked; 0: all are shown

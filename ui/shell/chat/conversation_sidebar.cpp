@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "ui/models/conversation_list_model.h"
+#include "ui/models/found_places_model.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 
@@ -101,7 +102,8 @@ class ConversationDelegate : public QStyledItemDelegate {
 
 }  // namespace
 
-ConversationSidebar::ConversationSidebar(ConversationListModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
+ConversationSidebar::ConversationSidebar(ConversationListModel& model, FoundPlacesModel& places, QWidget* parent)
+    : QWidget(parent), m_model(model), m_places(places) {
   setAccessibleName(tr("Chats"));
   auto* layout = new QVBoxLayout(this);
   setMargins(layout, 0, 10, 0, 8);
@@ -115,7 +117,7 @@ ConversationSidebar::ConversationSidebar(ConversationListModel& model, QWidget* 
   m_search = new QLineEdit;
   m_search->setPlaceholderText(tr("Search chats"));
   m_search->setAccessibleName(tr("Search chats"));
-  m_search->setToolTip(tr("Words of titles, questions and answers (Ctrl+Shift+F)"));
+  m_search->setToolTip(tr("Words of titles, questions and answers, and of what was attached (Ctrl+Shift+F)"));
   m_search->setClearButtonEnabled(true);
   m_search->installEventFilter(this);
   auto* searching = new QHBoxLayout;
@@ -145,6 +147,8 @@ ConversationSidebar::ConversationSidebar(ConversationListModel& model, QWidget* 
   hintLayout->addWidget(m_hintText);
   layout->addWidget(m_hint);
   layout->addWidget(m_list, 1);
+  buildPlaces();
+  layout->addWidget(m_placeList, 1);
   connect(&m_model, &QAbstractItemModel::rowsInserted, this, &ConversationSidebar::showHint);
   connect(&m_model, &QAbstractItemModel::rowsRemoved, this, &ConversationSidebar::showHint);
   connect(&m_model, &QAbstractItemModel::modelReset, this, [this] {
@@ -174,8 +178,27 @@ ConversationSidebar::ConversationSidebar(ConversationListModel& model, QWidget* 
   });
   connect(&theme(), &Theme::changed, this, [this] {
     m_list->doItemsLayout();
+    m_placeList->doItemsLayout();
     updateGeometry();
   });
+}
+
+void ConversationSidebar::buildPlaces() {
+  m_placeList = new QListView;
+  m_placeList->setModel(&m_places);
+  m_placeList->setItemDelegate(new ConversationDelegate(m_placeList));
+  setFocusFrame(m_placeList);
+  m_placeList->setAccessibleName(tr("Found in files"));
+  m_placeList->setMouseTracking(true);
+  m_placeList->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  m_placeList->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_placeList->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+  m_placeList->viewport()->setAutoFillBackground(false);
+  m_placeList->hide();
+  connect(&m_places, &QAbstractItemModel::modelReset, this, [this] { m_placeList->setVisible(m_places.rowCount() > 0); });
+  const auto show = [this](const QModelIndex& index) { Q_EMIT placeRequested(m_places.at(index.row())); };
+  connect(m_placeList, &QAbstractItemView::clicked, this, show);
+  connect(m_placeList, &QAbstractItemView::activated, this, show);
 }
 
 QSize ConversationSidebar::sizeHint() const { return QSize(theme().px(220), theme().px(300)); }

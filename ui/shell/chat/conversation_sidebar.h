@@ -1,4 +1,4 @@
-// The list of conversations: new, search, open, rename in place, delete.
+// The list of conversations: new, search, open, rename in place, delete; under it what a search has found in files.
 //
 // Used by main_window.h. Asks by signals; the list itself is ConversationListModel. UI thread only.
 #pragma once
@@ -6,7 +6,7 @@
 #include <QTimer>
 #include <QWidget>
 
-#include "engine/messages/requests.h"
+#include "app/chats/chat/conversation.h"
 
 class QLabel;
 class QLineEdit;
@@ -16,16 +16,18 @@ class QPushButton;
 namespace winnow::ui {
 
 class ConversationListModel;
+class FoundPlacesModel;
 
 class ConversationSidebar : public QWidget {
   Q_OBJECT
  public:
-  explicit ConversationSidebar(ConversationListModel& model, QWidget* parent = nullptr);
+  ConversationSidebar(ConversationListModel& model, FoundPlacesModel& places, QWidget* parent = nullptr);
 
   void select(ConversationId id);
   void renameSelected();
   ConversationId selected() const;
   QListView* list() const { return m_list; }
+  QListView* places() const { return m_placeList; }  // in files; hidden where none were found
   QLineEdit* search() const { return m_search; }
   void step(int rows);
   void showAll();  // looks for nothing any more
@@ -37,6 +39,7 @@ class ConversationSidebar : public QWidget {
   void newRequested();
   void searchRequested(const QString& words);
   void openRequested(winnow::ConversationId id);
+  void placeRequested(const winnow::app::SearchHit& hit);
   void deleteRequested(winnow::ConversationId id);
   void pinRequested(winnow::ConversationId id, bool pinned);
 
@@ -46,9 +49,12 @@ class ConversationSidebar : public QWidget {
 
  private:
   void showHint();
+  void buildPlaces();
 
   ConversationListModel& m_model;
+  FoundPlacesModel& m_places;
   QListView* m_list = nullptr;
+  QListView* m_placeList = nullptr;
   QPushButton* m_new = nullptr;
   QLineEdit* m_search = nullptr;
   QTimer m_searchTimer;

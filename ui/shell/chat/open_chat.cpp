@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "app/chats/chat/lines_digest.h"
+#include "app/engine/cache_store/kept_transcripts.h"
 #include "ui/shell/chat/chat_list.h"
+#include "ui/shell/chat/thread_media.h"
 
 namespace winnow::ui {
 namespace {
@@ -19,7 +21,7 @@ auto* messageIn(Messages& messages, app::MessageId id) {
 }  // namespace
 
 OpenChat::OpenChat(app::ChatStore& store, app::Settings& settings, ChatList& list, QObject* parent)
-    : QObject(parent), m_store(store), m_settings(settings), m_list(list) {
+    : QObject(parent), m_store(store), m_lines(store), m_settings(settings), m_list(list) {
   m_current.conversation.options = m_settings.conversationDefaults();
   m_standardPrompt = m_current.conversation.options.systemPrompt;
   using app::ChatStore;
@@ -197,6 +199,14 @@ void OpenChat::setPins(app::MessageId question, int place, const app::PinnedRang
   tellChanged(question);
 }
 
+// All that is said in it, as it was read for the answer; of a stretch only that is known.
+void OpenChat::keepLines(const MediaSampled& sampled, const app::Attachment& attachment) {
+  if (attachment.sha256.isEmpty() || sampled.lines.empty() || !isWhole(sampled.plan)) return;
+  const bool heard = app::isAmongTranscripts(m_store.folders().data, QByteArray::fromStdString(sampled.subtitles));
+  const app::LineKind kind = heard ? app::LineKind::kHeard : app::LineKind::kSubtitle;
+  m_lines.store(attachment.sha256, kind, app::fileLines(sampled.lines, kind));
+}
+
 // The engine names a medium by what was requested of it; the same file with the same plan was sampled alike wherever it is attached.
 void OpenChat::takeSampled(const MediaSampled& sampled, QList<app::StoredMessage>& thread) {
   if (sampled.kind == MediaKind::kImage && sampled.notices.empty()) return;
@@ -225,6 +235,7 @@ void OpenChat::takeSampled(const MediaSampled& sampled, QList<app::StoredMessage
       const QByteArray before = std::exchange(attachment.sampled, times).linesDigest;
       otherLines = otherLines || (!before.isEmpty() && before != times.linesDigest);
       m_store.storeSampled(message.id, place, times);
+      keepLines(sampled, attachment);
       changed = true;
     }
     app::StoredMessage* here = changed ? edit(message.id) : nullptr;

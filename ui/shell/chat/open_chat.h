@@ -7,7 +7,7 @@
 #include <QObject>
 #include <optional>
 
-#include "app/chats/chat/chat_store.h"
+#include "app/chats/chat/line_store.h"
 #include "app/chats/settings/settings.h"
 
 namespace winnow::ui {
@@ -72,9 +72,11 @@ class OpenChat : public QObject {
   void onCreated(app::RequestToken token, const app::Conversation& conversation);
   void onLoaded(app::RequestToken token, const app::LoadedConversation& loaded);
   void onFailed(app::RequestToken token, const Error& error);
+  void keepLines(const MediaSampled& sampled, const app::Attachment& attachment);
   void showAsNew();
 
   app::ChatStore& m_store;
+  app::LineStore m_lines;
   app::Settings& m_settings;
   ChatList& m_list;
   app::LoadedConversation m_current;

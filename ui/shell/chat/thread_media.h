@@ -16,6 +16,9 @@ struct ThreadMedium {
   const app::Attachment& attachment() const { return question->attachments[place]; }
 };
 
+// Not a stretch: what is learned of the medium then is known of all of it.
+inline bool isWhole(const FramePlan& plan) { return plan.from_s <= 0 && plan.to_s < 0; }
+
 // The media of the thread's last question, and of its answer. Points into `thread`.
 std::vector<ThreadMedium> mediaOf(const QList<app::StoredMessage>& thread);
 app::AttachedKind attachedIn(const QList<app::StoredMessage>& thread);

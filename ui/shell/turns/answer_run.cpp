@@ -63,7 +63,7 @@ bool takesOtherLines(const QList<app::Attachment>& before, const QList<app::Atta
   });
 }
 
-// Stores the model's description of a thread's media: they are found by it, and it is their contents.
+// Stores the model's descriptions of whole media of a thread: they are found by it, and it is their contents.
 void storeDescribed(app::LineStore& store, OpenChat& chat, const Description& description, const QList<app::StoredMessage>& thread) {
   const std::vector<ThreadMedium> media = mediaOf(thread);
   QList<DescribedMedium> described;
@@ -72,7 +72,7 @@ void storeDescribed(app::LineStore& store, OpenChat& chat, const Description& de
   const QHash<int, QList<app::FileLine>> lines = describedLines(description, described);
   for (auto medium = lines.begin(); medium != lines.end(); ++medium) {
     const ThreadMedium& of = media[static_cast<std::size_t>(medium.key())];
-    if (of.attachment().sha256.isEmpty()) continue;
+    if (of.attachment().sha256.isEmpty() || !isWhole(of.attachment().plan)) continue;
     store.store(of.attachment().sha256, app::LineKind::kDescribed, medium.value());
     if (app::StoredMessage* shown = chat.edit(of.question->id))
       shown->attachments[of.place].hasContents = of.attachment().kind == MediaKind::kVideo;

@@ -12,6 +12,7 @@
 #include "ui/composer/composer.h"
 #include "ui/composer/method_control.h"
 #include "ui/recipes/later_questions.h"
+#include "ui/shell/chat/thread_media.h"
 #include "ui/shell/ground/window_services.h"
 #include "ui/shell/model/abilities.h"
 #include "ui/shell/turns/chat_session.h"
@@ -180,8 +181,12 @@ void PreparationController::keepDescription() {
   const QHash<int, QList<app::FileLine>> lines = describedLines(m_report.description, m_media);
   for (auto medium = lines.begin(); medium != lines.end(); ++medium) {
     for (const app::Attachment& attachment : m_subject.attachments) {
-      if (attachment.path == m_media[medium.key()].path && !attachment.sha256.isEmpty())
+      if (attachment.path == m_media[medium.key()].path && !attachment.sha256.isEmpty() && isWhole(attachment.plan))
         m_lines.store(attachment.sha256, app::LineKind::kDescribed, medium.value());
+    }
+    for (int i = 0; i < m_composer.tray()->count(); ++i) {
+      AttachmentCard* card = m_composer.tray()->card(i);
+      if (card->attachment().kind == MediaKind::kVideo && card->attachment().path == m_media[medium.key()].path) card->noteContents();
     }
   }
 }

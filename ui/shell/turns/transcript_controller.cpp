@@ -106,8 +106,7 @@ TranscriptController::TranscriptController(const WindowServices& services, ChatS
       if (const std::optional<PaperInThread> paper = onlyPaper(messages, message))
         openPaper(paper->medium.message, paper->medium.attachment, *page);
     } else if (const std::optional<double> seconds = timeOf(url)) {
-      if (const std::optional<MediumInThread> video = onlyVideo(messages, message))
-        openAttachment(video->message, video->attachment, *seconds);
+      if (const std::optional<MediumInThread> video = onlyVideo(messages, message)) openMedium(video->message, video->attachment, *seconds);
     } else {
       askToOpenLink(m_view.window(), url);
     }
@@ -135,6 +134,8 @@ void TranscriptController::showChat() {
   if (m_shown != chat.id()) m_view.restoreAnchor({chat.loaded().view.anchorMessage, chat.loaded().view.anchorOffset});
   m_shown = chat.id();
   m_restoring = false;
+  if (m_wanted)
+    QMetaObject::invokeMethod(this, &TranscriptController::showWanted, Qt::QueuedConnection);  // its draft comes into the box first
 }
 
 void TranscriptController::saveView() {
@@ -144,7 +145,39 @@ void TranscriptController::saveView() {
   m_session.chat.saveView(anchor.message, anchor.offset);
 }
 
-void TranscriptController::openAttachment(qint64 message, int index, double atS) {
+void TranscriptController::showPlace(const app::SearchHit& hit) {
+  m_wanted = hit;
+  m_session.chat.id() == hit.conversation ? showWanted() : m_session.chat.open(hit.conversation);
+}
+
+void TranscriptController::showWanted() {
+  if (!m_wanted || m_session.chat.id() != m_wanted->conversation) return;
+  const app::SearchHit hit = *std::exchange(m_wanted, std::nullopt);
+  const app::FileLine& line = hit.place->line;
+  const double at = hit.place->medium == MediaKind::kDocument ? line.line : std::max(0.0, line.startS);
+  if (hit.message == 0) return Q_EMIT placeInDraftWanted(hit.place->path, at);
+  const app::StoredMessage* message = m_session.chat.message(hit.message);
+  if (message == nullptr) return;
+  m_view.restoreAnchor({hit.message, 0});
+  int found = -1;
+  for (int i = 0; i < message->attachments.size(); ++i) {
+    const app::Attachment& attachment = message->attachments[i];
+    if (attachment.sha256 == hit.place->sha256 && (found < 0 || attachment.pages.first == line.page)) found = i;
+  }
+  if (found < 0) return;
+  if (line.page > 0) return openPaper(hit.message, found, line.page);
+  const bool listed = message->attachments[found].kind == MediaKind::kVideo && line.startS >= 0;
+  listed ? Q_EMIT contentsRequested(hit.message, found, at) : openMedium(hit.message, found, at);
+}
+
+void TranscriptController::openAttachment(qint64 message, int index) {
+  const app::StoredMessage* stored = m_session.chat.message(message);
+  const bool listed = stored != nullptr && index >= 0 && index < stored->attachments.size() && stored->attachments[index].hasContents &&
+                      stored->attachments[index].kind == MediaKind::kVideo;
+  listed ? Q_EMIT contentsRequested(message, index, 0) : openMedium(message, index, 0);
+}
+
+void TranscriptController::openMedium(qint64 message, int index, double at) {
   const app::StoredMessage* stored = m_session.chat.message(message);
   if (stored == nullptr || index < 0 || index >= stored->attachments.size()) return;
   const app::Attachment& attachment = stored->attachments[index];
@@ -155,13 +188,13 @@ void TranscriptController::openAttachment(qint64 message, int index, double atS)
   const bool seen = attachment.kind == MediaKind::kImage && attachment.pages.first > 0;
   if (seen || !attachment.sampled.pageLines.empty()) return openPaper(message, index, seen ? attachment.pages.first : 0);
   if (attachment.kind == MediaKind::kDocument) {
-    auto* viewer = new DocumentViewer(m_preview, attachment, 0, m_view.window());
+    auto* viewer = new DocumentViewer(m_preview, attachment, static_cast<int>(at), m_view.window());
     setPins(viewer, new FramePins(viewer), message, index);
     return viewer->open();
   }
   std::vector<double> times = attachment.sampled.actualS;
   if (attachment.kind == MediaKind::kVideo && times.empty()) times = app::plannedTimes(attachment);
-  const auto nearer = [atS](double a, double b) { return std::abs(a - atS) < std::abs(b - atS); };
+  const auto nearer = [at](double a, double b) { return std::abs(a - at) < std::abs(b - at); };
   const auto first = static_cast<int>(std::ranges::min_element(times, nearer) - times.begin());
   auto* viewer = new FrameViewer(m_preview, attachment.path, attachment.kind, times, times.empty() ? 0 : first, m_view.window());
   viewer->compareWith(attachment);

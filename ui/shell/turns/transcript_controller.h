@@ -34,18 +34,25 @@ class TranscriptController : public QObject {
 
   void saveView();
   void noteUnchecked(app::MessageId answer, const QString& reason);  // until the program ends
+  // Opens the chat, goes to the message, and shows what was found in its file.
+  void showPlace(const app::SearchHit& hit);
   // The user shows where the file is that the error misses, or enters its password; then it is done again.
   void find(const Error& error, std::function<void()> then);
 
  Q_SIGNALS:
   void refused(const QString& reason);          // a sentence
   void quoted(const QString& words, int page);  // of a paper, into the question
+  void contentsRequested(winnow::app::MessageId question, int place, double atS);
+  void placeInDraftWanted(const QByteArray& path, double atS);  // that is in the box
 
  private:
   void showChat();
   void findFile(qint64 answer);
   void moveMedia(const QByteArray& from, const QByteArray& to);
-  void openAttachment(qint64 message, int index, double atS = 0);
+  void showWanted();
+  void openAttachment(qint64 message, int index);
+  // at: seconds of a video, the line of a document.
+  void openMedium(qint64 message, int index, double at);
   void openPaper(qint64 message, int index, int page = 0);
   // The viewer shows what is pinned of the attachment, and changes it.
   template <typename Viewer>
@@ -62,6 +69,7 @@ class TranscriptController : public QObject {
   QTimer m_timer;
   std::optional<ConversationId> m_shown;  // whose place is scrolled to
   bool m_restoring = false;
+  std::optional<app::SearchHit> m_wanted;  // once its chat is open
 };
 
 }  // namespace winnow::ui

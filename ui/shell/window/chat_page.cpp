@@ -28,6 +28,7 @@
 #include "ui/shell/turns/chat_settings.h"
 #include "ui/shell/turns/comparison_chooser.h"
 #include "ui/shell/turns/comparison_controller.h"
+#include "ui/shell/turns/contents_pages.h"
 #include "ui/shell/turns/draft_controller.h"
 #include "ui/shell/turns/elsewhere_notice.h"
 #include "ui/shell/turns/heard_videos.h"
@@ -71,6 +72,9 @@ ChatPage::ChatPage(const WindowServices& services, ChatSession& session, const Q
   connect(preparation, &PreparationController::ready, m_plan, &PlanController::schedule);
   m_transcriptController = new TranscriptController(services, m_session, *m_comparison, *m_transcript, this);
   m_drafts = new DraftController(services, m_session, *m_composer, *m_transcript, this);
+  auto* contents = new ContentsPages(services, m_session, *m_composer, this);
+  connect(m_transcriptController, &TranscriptController::contentsRequested, contents, &ContentsPages::open);
+  connect(m_transcriptController, &TranscriptController::placeInDraftWanted, contents, &ContentsPages::openOfDraft);
   m_sight = new SightNotice(services, m_session, *m_composer, *parts.faults);  // hears of a chat after its draft is in the box
   m_chooser = new ComparisonChooser(m_session, *m_comparison, *m_comparisonSetup, *m_composer, this);
   connectViews();
@@ -348,6 +352,12 @@ void ChatPage::startNew() {
 void ChatPage::openChat(ConversationId id) {
   saveNow();
   m_session.chat.open(id);
+}
+
+void ChatPage::openPlace(const app::SearchHit& hit) {
+  if (showsComparison()) showChat();
+  saveNow();
+  m_transcriptController->showPlace(hit);
 }
 
 void ChatPage::writeQuestion(const QString& typed) {

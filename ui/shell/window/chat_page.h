@@ -75,6 +75,7 @@ class ChatPage : public QWidget {
   void begin(const QList<QByteArray>& files, const QString& question);
   void startNew();
   void openChat(ConversationId id);
+  void openPlace(const app::SearchHit& hit);      // the chat, and what was found in a file of it
   void writeQuestion(const QString& typed = {});  // typed: somewhere else, and meant for the box
   void attachFiles(BrowseFor what);               // which the user is asked for
   void attach(const QMimeData& mime);

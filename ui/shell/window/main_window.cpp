@@ -80,7 +80,7 @@ MainWindow::MainWindow(WindowServices services, InitialState initial, QWidget* p
   m_splitter = new QSplitter(Qt::Horizontal);
   m_splitter->setChildrenCollapsible(false);
   m_splitter->setHandleWidth(1);
-  m_sidebar = new ConversationSidebar(m_session->list.model());
+  m_sidebar = new ConversationSidebar(m_session->list.model(), m_session->list.places());
   NoticeBar* faults = Notices::faults(m_services.engine, m_session->chat);
   auto* offer = new ModelOfferBox;
   auto* seeing = new ModelOfferBox;
@@ -204,6 +204,7 @@ void MainWindow::buildStatus() {
 
 void MainWindow::buildRegions() {
   m_regions.add(m_sidebar->list());
+  m_regions.add(m_sidebar->places());
   m_page->addRegions(m_regions);
   m_regions.add(m_inspector, [this] { return m_inspector->tabs(); });  // the panel takes no focus itself
   for (QWidget* beside : {static_cast<QWidget*>(m_sidebar), static_cast<QWidget*>(m_inspector)}) {
@@ -232,6 +233,10 @@ void MainWindow::connectSession() {
   connect(&m_session->chat, &OpenChat::created, m_sidebar, &ConversationSidebar::showAll);
   connect(&m_session->list, &ChatList::restored, m_sidebar, &ConversationSidebar::showAll);
   connect(m_sidebar, &ConversationSidebar::openRequested, m_page, &ChatPage::openChat);
+  connect(m_sidebar, &ConversationSidebar::placeRequested, this, [this](const app::SearchHit& hit) {
+    bringPage();
+    m_page->openPlace(hit);
+  });
   connect(m_sidebar, &ConversationSidebar::deleteRequested, &m_session->list, &ChatList::remove);
   connect(m_sidebar, &ConversationSidebar::pinRequested, &m_session->list, &ChatList::setPinned);
   connect(m_page, &ChatPage::wanted, this, &MainWindow::bringPage);

@@ -1,0 +1,90 @@
+#include "ui/shell/turns/contents_pages.h"
+
+#include "ui/composer/composer.h"
+#include "ui/composer/frame_pins.h"
+#include "ui/contents/contents_list.h"
+#include "ui/contents/video_contents.h"
+#include "ui/shell/ground/window_services.h"
+#include "ui/shell/turns/chat_session.h"
+#include "ui/theme/rooms.h"
+
+namespace winnow::ui {
+namespace {
+
+// Null: it is not in the box.
+AttachmentCard* cardOf(const AttachmentTray& tray, const QByteArray& path) {
+  for (int i = 0; i < tray.count(); ++i) {
+    if (tray.card(i)->attachment().path == path) return tray.card(i);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+ContentsPages::ContentsPages(const WindowServices& services, ChatSession& session, Composer& composer, QObject* parent)
+    : QObject(parent),
+      m_store(services.store),
+      m_preview(services.preview),
+      m_session(session),
+      m_composer(composer),
+      m_lines(services.store) {
+  connect(&m_preview, &MediaPreview::probed, this, [this](PreviewToken, const MediaSummary& summary) { keep(summary); });
+  connect(&m_lines, &app::LineStore::loaded, this, [this](app::RequestToken token, const QList<app::FileLine>& lines) {
+    const Waiting waiting = m_waiting.take(token);
+    if (!waiting.page) return;
+    waiting.page->setLines(lines);
+    waiting.page->showAt(waiting.atS);
+  });
+  connect(m_composer.tray(), &AttachmentTray::contentsRequested, this,
+          [this](const app::Attachment& video) { openOfDraft(video.path, std::max(0.0, video.plan.from_s)); });
+}
+
+void ContentsPages::keep(const MediaSummary& summary) {
+  if (!m_store.isOpen() || summary.sha256.isEmpty()) return;
+  if (!summary.passages.isEmpty()) m_lines.store(summary.sha256, summary.passages.first().kind, summary.passages);
+  const auto store = [&](app::LineKind kind, const std::vector<TimedLine>& lines) {
+    if (!lines.empty()) m_lines.store(summary.sha256, kind, app::fileLines(lines, kind));
+  };
+  store(app::LineKind::kSubtitle, summary.lines);
+  store(app::LineKind::kHeard, summary.spoken);
+}
+
+VideoContents* ContentsPages::show(const app::Attachment& video, double atS) {
+  auto* page = new VideoContents(m_preview, video, m_composer.window());
+  m_waiting.insert(m_lines.load(video.sha256), {page, atS});
+  connect(page, &VideoContents::stretchChosen, this, [this, video](double fromS, double toS) { askAbout(video, fromS, toS); });
+  enterRoom(page, RoomWidth::kWhole);
+  page->list()->setFocus();
+  return page;
+}
+
+void ContentsPages::open(app::MessageId question, int place, double atS) {
+  const app::StoredMessage* message = m_session.chat.message(question);
+  if (message == nullptr || place < 0 || place >= message->attachments.size()) return;
+  const app::Attachment& video = message->attachments[place];
+  VideoContents* page = show(video, atS);
+  page->compareWith(video);
+  auto* pins = new FramePins(page);
+  pins->setFrames(video.sampled.actualS.empty() ? app::plannedTimes(video) : video.sampled.actualS, video.durationS);
+  pins->setRanges(video.pins);
+  connect(pins, &FramePins::changed, this, [this, pins, question, place] { m_session.chat.setPins(question, place, pins->ranges()); });
+  page->setPins(pins, tr("After a change, your next question reads the whole chat again."));
+}
+
+void ContentsPages::openOfDraft(const QByteArray& path, double atS) {
+  if (AttachmentCard* card = cardOf(*m_composer.tray(), path)) show(card->attachment(), atS)->setPins(card->pins());
+}
+
+void ContentsPages::askAbout(const app::Attachment& video, double fromS, double toS) {
+  if (AttachmentCard* card = cardOf(*m_composer.tray(), video.path)) return card->setStretch(fromS, toS);
+  app::Attachment asked = video;
+  asked.id = 0;
+  asked.plan.from_s = fromS;
+  asked.plan.to_s = toS < video.durationS ? toS : -1.0;
+  asked.plan.taken = 0;
+  asked.pins = {};
+  asked.sampled = {};
+  if (const QString refused = m_composer.tray()->add(asked); !refused.isEmpty()) m_composer.showNotice(refused);
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,49 @@
+// The contents of videos, of the box and of the chat on screen, as pages of the window; and what files say, kept as it is learned.
+//
+// Used by chat_page.h. Lines are kept when a file is looked at for a card: subtitles, heard lines, passages of documents. Descriptions are
+// kept by who has the model write them (preparation_controller.h, answer_run.h). UI thread only.
+#pragma once
+
+#include <QHash>
+#include <QPointer>
+
+#include "app/chats/chat/line_store.h"
+#include "ui/composer/media_preview.h"
+
+namespace winnow::ui {
+
+class Composer;
+class FramePins;
+class VideoContents;
+struct ChatSession;
+struct WindowServices;
+
+class ContentsPages : public QObject {
+  Q_OBJECT
+ public:
+  // All of them outlive it.
+  ContentsPages(const WindowServices& services, ChatSession& session, Composer& composer, QObject* parent = nullptr);
+
+  void open(app::MessageId question, int place, double atS);  // of a video that was asked about
+  void openOfDraft(const QByteArray& path, double atS);       // of one in the box; none where it is not there
+
+ private:
+  void keep(const MediaSummary& summary);
+  VideoContents* show(const app::Attachment& video, double atS);
+  void askAbout(const app::Attachment& video, double fromS, double toS);
+
+  // A page that waits for its lines.
+  struct Waiting {
+    QPointer<VideoContents> page;
+    double atS = 0;
+  };
+
+  app::ChatStore& m_store;
+  MediaPreview& m_preview;
+  ChatSession& m_session;
+  Composer& m_composer;
+  app::LineStore m_lines;
+  QHash<app::RequestToken, Waiting> m_waiting;
+};
+
+}  // namespace winnow::ui
