@@ -17,7 +17,7 @@ namespace winnow::speech_test {
 namespace {
 
 constexpr double kFeaturesTolerance = 2e-6;
-constexpr double kStatesTolerance = 2e-6;
+constexpr double kStatesTolerance = 1e-5;  // 6e-6 on processors with AVX-512, whose sums have another order
 constexpr double kLogitsTolerance = 1e-5;
 constexpr std::int64_t kColumns = 20;  // one of so many is kept of features
 constexpr std::int64_t kSamples = 9 * kSoundRate + 77;
