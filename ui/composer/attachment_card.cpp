@@ -137,6 +137,7 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
   };
   m_offer = addOffer(&AttachmentCard::offer);
   m_instead = addOffer(&AttachmentCard::offerInstead);
+  m_instead->setObjectName(QStringLiteral("instead"));
   offers->addStretch(1);
   words->addLayout(offers);
   head->addWidget(m_words, 1);
@@ -677,8 +678,6 @@ void AttachmentCard::requestPictures() {
   const std::vector<double> times = m_strip->pictureTimes();
   m_pictures = times.empty() ? 0 : m_preview.thumbnails(m_attachment.path, m_attachment.kind, times, m_strip->pictureSize() * 2);
 }
-
-QString AttachmentCard::shownName() const { return m_name->shownText(); }
 
 QString AttachmentCard::planText() const {
   if (m_strip == nullptr) return {};

@@ -63,22 +63,19 @@ class AttachmentCard : public QFrame {
   void setForm(CardForm form);
   QImage thumbnail() const { return m_poster; }
   FrameStrip* strip() const { return m_strip; }
-  QString shownName() const;  // as it fits
   QSpinBox* frameCount() const { return m_frames; }
   FramePins* pins() const { return m_pins; }
   QToolButton* pinButton() const { return m_pin; }  // images and documents
   QPushButton* offerButton() const { return m_offer; }
   QString detail() const;
-  qint64 pages() const { return m_summary.pages; }         // of a PDF
-  EncodingChoice* encoding() const { return m_encoding; }  // shown where an encoding was guessed or chosen
-  QString noticed() const;                                 // what is wrong with the file, a line each; empty: nothing
+  qint64 pages() const { return m_summary.pages; }  // of a PDF
+  QString noticed() const;                          // what is wrong with the file, a line each; empty: nothing
   void judge(const DocumentRoom& room);
   bool tooLong() const { return !m_room.fits; }
-  QString unheard() const;                                // of sound: why it cannot be asked about yet
-  QPushButton* otherButton() const { return m_instead; }  // of a video with subtitles: what is said in their place
-  void setStretch(double fromS, double toS);              // of a video, which the question is about
-  void noteContents();                                    // of a video: lines with times are kept of it by now
-  QString planText() const;                               // "64 frames · one every 2 s · 0:00–2:08"
+  QString unheard() const;                    // of sound: why it cannot be asked about yet
+  void setStretch(double fromS, double toS);  // of a video, which the question is about
+  void noteContents();                        // of a video: lines with times are kept of it by now
+  QString planText() const;                   // "64 frames · one every 2 s · 0:00–2:08"
 
  Q_SIGNALS:
   void changed();

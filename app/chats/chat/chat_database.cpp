@@ -276,11 +276,10 @@ int ChatDatabase::purgeDeletedBefore(qint64 deletedBeforeMs) {
   });
 }
 
-QList<Conversation> ChatDatabase::listConversations() {
-  return m_impl->list("deleted_ms = 0 ORDER BY pinned DESC, activity DESC, updated_ms DESC");
+QList<Conversation> ChatDatabase::listConversations(Listed which) {
+  return m_impl->list(which == Listed::kDeleted ? "deleted_ms > 0 ORDER BY deleted_ms DESC, id DESC"
+                                                : "deleted_ms = 0 ORDER BY pinned DESC, activity DESC, updated_ms DESC");
 }
-
-QList<Conversation> ChatDatabase::listDeleted() { return m_impl->list("deleted_ms > 0 ORDER BY deleted_ms DESC, id DESC"); }
 
 Conversation ChatDatabase::conversation(ConversationId id) {
   return m_impl->access([&](SqliteConnection& db) { return m_impl->require(db, id); });

@@ -55,8 +55,9 @@ class ChatDatabase {
   Conversation restoreConversation(ConversationId id);
   // Removes for good, with what files say that no chat has any more; number of conversations.
   int purgeDeletedBefore(qint64 deletedBeforeMs);
-  QList<Conversation> listConversations();  // pinned first, then newest first; without deleted ones
-  QList<Conversation> listDeleted();        // newest deletion first
+  enum class Listed : int { kThere = 1, kDeleted = 2 };
+  // Those that are there: pinned first, then newest first. Deleted ones: newest deletion first.
+  QList<Conversation> listConversations(Listed which = Listed::kThere);
   Conversation conversation(ConversationId id);
   LoadedConversation loadConversation(ConversationId id);
   // Every word of `query` must occur (prefixes count); the query is taken literally. At most `limit` hits, best first.

@@ -32,19 +32,10 @@ RequestToken ChatStore::open() {
   return start([folders = m_folders](QString&) { return std::make_unique<ChatDatabase>(folders); }, true);
 }
 
-RequestToken ChatStore::setAsideAndOpen() {
-  return start(
-      [folders = m_folders](QString& setAside) {
-        setAside = ChatDatabase::setAside(folders);
-        return std::make_unique<ChatDatabase>(folders);
-      },
-      true);
-}
-
-RequestToken ChatStore::restoreBackup(const QString& backupFile) {
+RequestToken ChatStore::setAsideAndOpen(const QString& backupFile) {
   return start(
       [folders = m_folders, backupFile](QString& setAside) {
-        setAside = app::restoreBackup(folders, backupFile);
+        setAside = backupFile.isEmpty() ? ChatDatabase::setAside(folders) : restoreBackup(folders, backupFile);
         return std::make_unique<ChatDatabase>(folders);
       },
       true);
@@ -196,7 +187,7 @@ RequestToken ChatStore::listConversations() {
 
 RequestToken ChatStore::listDeleted() {
   return submit([this](ChatDatabase& db, RequestToken token) -> Letter {
-    return [this, token, list = db.listDeleted()] { Q_EMIT deletedListed(token, list); };
+    return [this, token, list = db.listConversations(ChatDatabase::Listed::kDeleted)] { Q_EMIT deletedListed(token, list); };
   });
 }
 

@@ -48,12 +48,12 @@ class ChatStore : public QObject {
   explicit ChatStore(const ChatFolders& folders, const BackupTimes& backups = {}, QObject* parent = nullptr);
   ~ChatStore() override;
 
-  // `opened` or `openFailed`. The latter three on explicit wish only; none of them deletes anything.
+  // `opened` or `openFailed`. The latter two on explicit wish only; none of them deletes anything.
   RequestToken open();
-  RequestToken setAsideAndOpen();                         // renames the database that is there and starts a new one
-  RequestToken restoreBackup(const QString& backupFile);  // the same, with a copy of the backup in its place
-  RequestToken openInMemory();                            // with what can be read of the database; nothing is saved
-  void close();                                           // flushes, closes, joins; further calls fail with kStorage
+  // Renames the database that is there. A copy of the backup takes its place; empty: a new one.
+  RequestToken setAsideAndOpen(const QString& backupFile = {});
+  RequestToken openInMemory();  // with what can be read of the database; nothing is saved
+  void close();                 // flushes, closes, joins; further calls fail with kStorage
   bool isOpen() const { return m_open; }
   // Why it is not open; nothing while it is, is being opened or was closed.
   const std::optional<Error>& openError() const { return m_openError; }

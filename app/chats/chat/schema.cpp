@@ -296,7 +296,8 @@ CREATE INDEX attachment_by_content ON attachment(sha256);
 INSERT INTO file_line(sha256, kind, start_s, end_s, line, page, text) SELECT sha256, 2, -1, -1, 0, 0, said FROM
   (SELECT a.sha256, f.said, max(a.id) FROM attachment a JOIN attachment_fts f ON f.rowid = a.id WHERE f.said <> '' GROUP BY a.sha256)
   WHERE sha256 <> '';
-INSERT INTO file_line(sha256, kind, start_s, end_s, line, page, text) SELECT sha256, 3, -1, -1, 0, 0, described FROM
+INSERT INTO file_line(sha256, kind, start_s, end_s, line, page, text)
+  SELECT sha256, 3, -1, -1, 0, 0, described FROM
   (SELECT a.sha256, f.described, max(a.id) FROM attachment a JOIN attachment_fts f ON f.rowid = a.id WHERE f.described <> ''
    GROUP BY a.sha256) WHERE sha256 <> '';
 CREATE VIRTUAL TABLE file_line_fts USING fts5(text, content='file_line', content_rowid='id', tokenize='unicode61 remove_diacritics 2');

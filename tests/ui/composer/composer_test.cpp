@@ -23,6 +23,7 @@
 #include "ui/composer/password_dialog.h"
 #include "ui/composer/paste_offer.h"
 #include "ui/composer/viewer_parts.h"
+#include "ui/theme/elided_label.h"
 
 namespace winnow::ui {
 namespace {
@@ -391,8 +392,9 @@ TEST_F(ComposerTest, LongNamesAreShortenedInTheMiddle) {
   m_composer.addFile("/clips/" + QByteArray("a name that does not fit ").repeated(12) + "the end.mp4");
   ASSERT_TRUE(opened());
   m_composer.grab();
-  EXPECT_TRUE(card()->shownName().contains(QChar(u'\u2026'))) << card()->shownName().toStdString();
-  EXPECT_TRUE(card()->shownName().endsWith(QStringLiteral("the end.mp4")));
+  const QString shown = card()->findChild<ui::ElidedLabel*>()->shownText();
+  EXPECT_TRUE(shown.contains(QChar(u'\u2026'))) << shown.toStdString();
+  EXPECT_TRUE(shown.endsWith(QStringLiteral("the end.mp4")));
 }
 
 // A clip has the frames that it has: no more are asked for, of the whole or of a part, and the card says that these are all.

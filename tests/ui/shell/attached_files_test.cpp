@@ -107,14 +107,14 @@ TEST_F(AttachedFilesTest, AGuessedEncodingIsSaidAndCanBeChanged) {
   composer()->addFile("/notes/old.txt");
   ASSERT_TRUE(opened(1));
   EXPECT_EQ(card()->noticed(), QString()) << "it is said once";
-  EXPECT_EQ(card()->encoding()->text(), QStringLiteral("Encoding, guessed: windows-1251"));
+  EXPECT_EQ(card()->findChild<ui::EncodingChoice*>()->text(), QStringLiteral("Encoding, guessed: windows-1251"));
   m_preview->notices.clear();
-  for (QAction* action : card()->encoding()->menu()->actions()) {
+  for (QAction* action : card()->findChild<ui::EncodingChoice*>()->menu()->actions()) {
     if (action->text() == QStringLiteral("GB18030")) action->trigger();
   }
   ASSERT_TRUE(opened(1));
   EXPECT_EQ(m_preview->encodingsAsked.last(), QByteArray("GB18030"));
-  EXPECT_EQ(card()->encoding()->text(), QStringLiteral("Encoding: GB18030"));
+  EXPECT_EQ(card()->findChild<ui::EncodingChoice*>()->text(), QStringLiteral("Encoding: GB18030"));
   ask(QStringLiteral("What does it say?"));
   EXPECT_EQ(lastAsked().encoding, "GB18030");
 }
@@ -125,13 +125,13 @@ TEST_F(AttachedFilesTest, WhatElseWasNoticedOfAGuessedTextIsStillSaid) {
   composer()->addFile("/notes/old.txt");
   ASSERT_TRUE(opened(1));
   EXPECT_EQ(card()->noticed(), QStringLiteral("2 places are not valid windows-1251 and were replaced."));
-  EXPECT_EQ(card()->encoding()->text(), QStringLiteral("Encoding, guessed: windows-1251"));
+  EXPECT_EQ(card()->findChild<ui::EncodingChoice*>()->text(), QStringLiteral("Encoding, guessed: windows-1251"));
 }
 
 TEST_F(AttachedFilesTest, AnEncodingThatIsPlainIsNoMatter) {
   composer()->addFile("/notes/plain.txt");
   ASSERT_TRUE(opened(1));
-  EXPECT_TRUE(card()->encoding()->text().isEmpty());
+  EXPECT_TRUE(card()->findChild<ui::EncodingChoice*>()->text().isEmpty());
 }
 
 TEST_F(AttachedFilesTest, AFolderOfPicturesIsItsPicturesAsACountAndAGrid) {

@@ -47,6 +47,7 @@ class HeardVideosTest : public WindowTest {
     ASSERT_TRUE(waitUntil([this] { return card()->state() == ui::CardState::kReady; }));
   }
   ui::AttachmentCard* card() { return composer()->tray()->card(composer()->tray()->count() - 1); }
+  QPushButton* instead() { return card()->findChild<QPushButton*>(QStringLiteral("instead")); }
   QString offer() { return card()->offerButton()->isHidden() ? QString() : card()->offerButton()->text(); }
   void listenUnasked(app::Unasked when) {
     app::UnaskedWork work = m_settings->unasked();
@@ -210,20 +211,20 @@ TEST_F(HeardVideosTest, SubtitlesWinUnlessSpeechIsChosen) {
   listenUnasked(app::Unasked::kAlways);
   attach("/clips/subtitled talking.mp4");
   EXPECT_EQ(offer(), QStringLiteral("Read its subtitles with the frames"));
-  ASSERT_TRUE(waitUntil([this] { return card()->otherButton()->text() == QStringLiteral("Listen to what is said"); }));
+  ASSERT_TRUE(waitUntil([this] { return instead()->text() == QStringLiteral("Listen to what is said"); }));
   EXPECT_TRUE(asked().empty()) << "its subtitles say it";
   card()->offerButton()->click();
   EXPECT_EQ(card()->attachment().subtitles, "/clips/subtitled talking.srt");
   m_preview->heard << "/clips/subtitled talking.mp4";
-  card()->otherButton()->click();
-  ASSERT_TRUE(waitUntil([this] { return card()->otherButton()->text() == QStringLiteral("Read its subtitles instead"); }));
+  instead()->click();
+  ASSERT_TRUE(waitUntil([this] { return instead()->text() == QStringLiteral("Read its subtitles instead"); }));
   EXPECT_EQ(card()->attachment().subtitles, "/data/transcripts/talking.vtt");
   EXPECT_TRUE(card()->detail().contains(QStringLiteral("with 2 lines heard"))) << card()->detail().toStdString();
   EXPECT_EQ(offer(), QStringLiteral("Leave out what is said"));
-  card()->otherButton()->click();
+  instead()->click();
   EXPECT_EQ(card()->attachment().subtitles, "/clips/subtitled talking.srt");
   EXPECT_TRUE(card()->detail().contains(QStringLiteral("12 subtitle lines"))) << card()->detail().toStdString();
-  EXPECT_EQ(card()->otherButton()->text(), QStringLiteral("Read what is said instead"));
+  EXPECT_EQ(instead()->text(), QStringLiteral("Read what is said instead"));
 }
 
 TEST_F(HeardVideosTest, SoundIsADocumentOnceItIsHeard) {

@@ -209,7 +209,7 @@ void ChatPage::connectViews() {
   });
   connect(m_sight, &SightNotice::changed, this, &ChatPage::updateState);
   connect(m_plan, &PlanController::changed, this, &ChatPage::updateState);
-  connect(m_elsewhere, &ElsewhereNotice::openRequested, this, &ChatPage::openChat);
+  connect(m_elsewhere, &ElsewhereNotice::openRequested, this, [this](ConversationId id) { openChat(id); });
   connect(m_preparationLine, &PreparationLine::idleActionTriggered, this, [this] {
     if (!readingAgainHelps(m_session.chat.branch(), laterQuestion())) return m_composer->method()->openLaterChoice();
     m_session.answers.readAgain();
@@ -349,15 +349,10 @@ void ChatPage::startNew() {
   m_drafts->startNew();
 }
 
-void ChatPage::openChat(ConversationId id) {
+void ChatPage::openChat(ConversationId id, const std::optional<app::SearchHit>& found) {
+  if (found && showsComparison()) showChat();
   saveNow();
-  m_session.chat.open(id);
-}
-
-void ChatPage::openPlace(const app::SearchHit& hit) {
-  if (showsComparison()) showChat();
-  saveNow();
-  m_transcriptController->showPlace(hit);
+  found ? m_transcriptController->showPlace(*found) : m_session.chat.open(id);
 }
 
 void ChatPage::writeQuestion(const QString& typed) {

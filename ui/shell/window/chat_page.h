@@ -7,6 +7,7 @@
 #include <QList>
 #include <QWidget>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "app/chats/chat/conversation.h"
@@ -74,8 +75,8 @@ class ChatPage : public QWidget {
   // In a new chat, unless something is written already: then the file joins it.
   void begin(const QList<QByteArray>& files, const QString& question);
   void startNew();
-  void openChat(ConversationId id);
-  void openPlace(const app::SearchHit& hit);      // the chat, and what was found in a file of it
+  // found: in a file of the chat, which is shown there.
+  void openChat(ConversationId id, const std::optional<app::SearchHit>& found = {});
   void writeQuestion(const QString& typed = {});  // typed: somewhere else, and meant for the box
   void attachFiles(BrowseFor what);               // which the user is asked for
   void attach(const QMimeData& mime);

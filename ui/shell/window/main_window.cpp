@@ -232,10 +232,10 @@ void MainWindow::connectSession() {
   connect(&m_session->chat, &OpenChat::startedNew, m_sidebar, &ConversationSidebar::showAll);
   connect(&m_session->chat, &OpenChat::created, m_sidebar, &ConversationSidebar::showAll);
   connect(&m_session->list, &ChatList::restored, m_sidebar, &ConversationSidebar::showAll);
-  connect(m_sidebar, &ConversationSidebar::openRequested, m_page, &ChatPage::openChat);
+  connect(m_sidebar, &ConversationSidebar::openRequested, m_page, [this](ConversationId id) { m_page->openChat(id); });
   connect(m_sidebar, &ConversationSidebar::placeRequested, this, [this](const app::SearchHit& hit) {
     bringPage();
-    m_page->openPlace(hit);
+    m_page->openChat(hit.conversation, hit);
   });
   connect(m_sidebar, &ConversationSidebar::deleteRequested, &m_session->list, &ChatList::remove);
   connect(m_sidebar, &ConversationSidebar::pinRequested, &m_session->list, &ChatList::setPinned);

@@ -83,7 +83,7 @@ Notice Notices::ofFailure(app::ChatStore& store, const app::StorageFailure& fail
     for (const app::Backup& backup : failure.backups) {
       const QDateTime made = QDateTime::fromMSecsSinceEpoch(backup.madeMs);
       notice.actions.push_back({tr("Restore the backup of %1").arg(QLocale().toString(made, QLocale::ShortFormat)),
-                                [&store, file = backup.file] { store.restoreBackup(file); }});
+                                [&store, file = backup.file] { store.setAsideAndOpen(file); }});
     }
     notice.actions.push_back(startEmpty);
     if (!open) notice.actions.push_back(goOn);

@@ -537,7 +537,7 @@ TEST_F(ChatDatabaseTest, DeletedConversationsComeBackUntilPurged) {
   m_db->finishTurn({ids.answer, QStringLiteral("hay"), MessageState::kComplete, {}, {}, true, someRun()});
   m_db->deleteConversation(id);
   EXPECT_TRUE(m_db->listConversations().isEmpty());
-  EXPECT_EQ(m_db->listDeleted().size(), 1);
+  EXPECT_EQ(m_db->listConversations(ChatDatabase::Listed::kDeleted).size(), 1);
   EXPECT_TRUE(m_db->search(QStringLiteral("needle")).isEmpty());
   m_db->restoreConversation(id);
   EXPECT_EQ(m_db->listConversations().size(), 1);

@@ -247,7 +247,7 @@ TEST_F(ChatStoreTest, ABackupTakesThePlaceOfADamagedDatabase) {
   make();
   ASSERT_TRUE(waitFor(m_store->open()));
   ASSERT_EQ(m_failure.backups.size(), 1);
-  ASSERT_TRUE(waitFor(m_store->restoreBackup(m_failure.backups[0].file)));
+  ASSERT_TRUE(waitFor(m_store->setAsideAndOpen(m_failure.backups[0].file)));
   ASSERT_EQ(m_report.conversations.size(), 1);
   EXPECT_EQ(m_report.conversations[0].title, QStringLiteral("chat"));
   EXPECT_EQ(QFileInfo(m_report.setAside).size(), 7);
