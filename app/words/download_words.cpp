@@ -86,7 +86,7 @@ void sayFault(const DownloadFault& fault, const QString& name, const QString& su
       return say(
           tr("%1 answered with something other than the model.").arg(subject),
           tr("If this network asks for a log-in, log in with a browser; otherwise check its proxy. What is already downloaded is kept."));
-    // Of the Hugging Face hub.
+    // Answers of the Hugging Face hub:
     case DownloadProblem::kNoSuchModel:
       return say(tr("The hub has no model %1, or shows it to its owner only.").arg(subject),
                  tr("Check the name. A private model needs a token (HF_TOKEN, or Model > Models…, Token… in the window)."));

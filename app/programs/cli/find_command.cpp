@@ -40,7 +40,7 @@ const char* kind_name(app::LineKind kind) {
 
 const char* verdict_name(Verdict verdict) { return verdict == Verdict::kYes ? "yes" : verdict == Verdict::kNo ? "no" : "unclear"; }
 
-std::string plain(const QString& snippet) {
+std::string unmarked(const QString& snippet) {
   QString words = snippet.simplified();
   words.remove(QChar(0x2068)).remove(QChar(0x2069));
   return words.toStdString();
@@ -49,7 +49,7 @@ std::string plain(const QString& snippet) {
 ordered_json hit_json(const app::SearchHit& hit) {
   ordered_json object = {{"chat", hit.conversation}, {"title", hit.title.toStdString()}};
   object["message"] = hit.message == 0 ? ordered_json() : ordered_json(hit.message);
-  object["found"] = plain(hit.snippet);
+  object["found"] = unmarked(hit.snippet);
   if (!hit.place) return object;
   const app::FileLine& line = hit.place->line;
   object["file"] = hit.place->path.toStdString();
@@ -71,7 +71,7 @@ std::string hit_text(const app::SearchHit& hit) {
   if (!hit.place) {
     std::string text =
         "chat " + std::to_string(hit.conversation) + (hit.title.isEmpty() ? "" : ", " + hit.title.simplified().toStdString());
-    return hit.snippet.isEmpty() ? text : text + ": " + plain(hit.snippet);
+    return hit.snippet.isEmpty() ? text : text + ": " + unmarked(hit.snippet);
   }
   const app::FileLine& line = hit.place->line;
   std::string text = hit.place->path.toStdString();
@@ -82,7 +82,7 @@ std::string hit_text(const app::SearchHit& hit) {
   } else if (line.kind == app::LineKind::kPassage) {
     text += " line " + std::to_string(line.line + 1);
   }
-  return text + ": " + plain(hit.snippet);
+  return text + ": " + unmarked(hit.snippet);
 }
 
 ExitStatus search(const FindOptions& options) {
