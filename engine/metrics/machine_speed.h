@@ -38,7 +38,7 @@ struct MachineSpeed {
   double encoder_share = 0.0;  // of both
   double ms_per_generated_token = 0.0;
 
-  // Learns from a turn that ended well. tokens_per_s: 0 if nothing was decoded.
+  // Learns from a turn that ended well. tokens_per_s: 0 if it is unknown.
   void add(const TurnWork& work, const TimingsMs& timings, double tokens_per_s);
   // Nothing as long as a part of the work has never been measured. Between two measured lengths it is interpolated, beyond them the nearest
   // counts.

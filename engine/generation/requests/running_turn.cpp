@@ -129,8 +129,8 @@ Finished RunningTurn::finish() {
     keep_turn(states_, start_, answer_->take_conversation());
     if (full_) keep_full(states_, *std::move(full_));
     states_.told.insert(states_.told.end(), notes_.begin(), notes_.end());
-    const bool is_usual = !has_company_ && finished.figures.tokens.drafted == 0;
-    if (is_usual) context_.model.speed.add(work_, finished.figures.timings_ms, finished.figures.tokens_per_s);
+    const bool drafted = finished.figures.tokens.drafted > 0;  // then it is no measure of other answers
+    if (!has_company_) context_.model.speed.add(work_, finished.figures.timings_ms, drafted ? 0.0 : finished.figures.tokens_per_s);
     return finished;
   } catch (const Interrupted&) {
     return interrupted_turn(turn_);

@@ -78,7 +78,8 @@ TEST(CliCompare, EveryColumnSaysWhatAskSays) {
     for (const auto& [key, value] : alone.items()) {
       if (key == "timings_ms" || key == "tokens_per_s") continue;  // measured anew
       json mine = column.at(key);
-      if (key == "kv_bytes") mine["peak"] = value["peak"];  // the shared prefill is in the peak of a column
+      if (key == "kv_bytes") mine["peak"] = value["peak"];      // the shared prefill is in the peak of a column
+      if (key == "tokens") mine["drafted"] = value["drafted"];  // columns take a step for every token
       EXPECT_EQ(mine, value) << key;
     }
     const std::string answer = column["answer"];

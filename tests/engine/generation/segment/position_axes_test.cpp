@@ -105,6 +105,7 @@ class PositionAxes : public ::testing::Test {
 TEST_F(PositionAxes, APromptAnAnswerAndTheNextTurn) {
   ConversationStates states;
   Turn turn = question("snapkv", 0.5);
+  turn.sampling.stop_strings = {"\x01\x02\x03\x04"};  // no drafts: each step reads one token
   const Finished first = run_turn(context(), turn, states);
   const Conversation& after = *states.current;
   const auto prompt = static_cast<std::size_t>(first.figures.tokens.prompt);
