@@ -1,6 +1,7 @@
 #include "engine/generation/answer/answer_loop.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -13,9 +14,13 @@ namespace {
 
 constexpr double kSampleEveryMs = 100.0;  // live figures: at most ten a second
 
-// Tokens per second of the median step.
-double typical_speed(std::vector<double> step_ms) {
+// Tokens per second of the median step; with drafts, where several tokens share the time of a step, of all steps.
+double typical_speed(std::vector<double> step_ms, bool drafted) {
   if (step_ms.empty()) return 0.0;
+  if (drafted) {
+    const double total_ms = std::accumulate(step_ms.begin(), step_ms.end(), 0.0);
+    return total_ms > 0.0 ? 1000.0 * static_cast<double>(step_ms.size()) / total_ms : 0.0;
+  }
   const auto middle = step_ms.begin() + static_cast<std::ptrdiff_t>(step_ms.size() / 2);
   std::nth_element(step_ms.begin(), middle, step_ms.end());
   return *middle > 0.0 ? 1000.0 / *middle : 0.0;
@@ -99,7 +104,7 @@ SplitText AnswerLoop::follow(std::int64_t token) {
 void AnswerLoop::sample_event() {
   DecodeSample sample;
   sample.generated_tokens = static_cast<std::int64_t>(answer_.token_ids.size());
-  sample.tokens_per_s = typical_speed(step_ms_);
+  sample.tokens_per_s = typical_speed(step_ms_, answer_.drafted_tokens > 0);
   sample.kv_bytes_now = conversation().cache.bytes_in_use();
   answer_.kv_bytes_full = conversation().cache.shape().full_bytes(conversation().full_tokens());
   sample.kv_bytes_full_now = answer_.kv_bytes_full;
@@ -288,7 +293,7 @@ Answer AnswerLoop::finish() {
     deliver(stops_.flush(), TextKind::kAnswer);
   }
   answer_.thought_tokens = text_.thought_tokens();
-  answer_.tokens_per_s = typical_speed(step_ms_);
+  answer_.tokens_per_s = typical_speed(step_ms_, answer_.drafted_tokens > 0);
   sample_event();
   return std::move(answer_);
 }

@@ -40,7 +40,7 @@ struct Answer {
   std::int64_t kv_bytes_full = 0;       // of thread and answer, uncompressed
   double decode_total_ms = 0.0;
   std::int64_t drafted_tokens = 0;  // of token_ids: read as a draft
-  double tokens_per_s = 0.0;        // from the median step, without the first
+  double tokens_per_s = 0.0;        // without the first step: from the median one, with drafts from all
 };
 
 // Tokens that an answer from this position on may have; one that nobody has limited ends with the context.
