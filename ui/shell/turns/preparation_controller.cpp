@@ -186,7 +186,9 @@ void PreparationController::keepDescription() {
     }
     for (int i = 0; i < m_composer.tray()->count(); ++i) {
       AttachmentCard* card = m_composer.tray()->card(i);
-      if (card->attachment().kind == MediaKind::kVideo && card->attachment().path == m_media[medium.key()].path) card->noteContents();
+      const app::Attachment& shown = card->attachment();
+      const bool described = shown.path == m_media[medium.key()].path && isWhole(shown.plan);
+      if (shown.kind == MediaKind::kVideo && described) card->noteContents();
     }
   }
 }
