@@ -106,6 +106,7 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
   const QString path = QFile::decodeName(m_attachment.path);
   const QString name = app::wasWatched(m_attachment) ? app::displayText(path) : app::attachedName(path);
   m_name = new ElidedLabel(Qt::ElideMiddle, name);
+  m_name->setObjectName(QStringLiteral("name"));
   m_name->setMinimumWidth(theme().px(60));
   m_name->setToolTip(name.toHtmlEscaped());
   setTextRole(m_name, TextRole::kStrong);

@@ -158,7 +158,8 @@ void VideoContents::setPins(FramePins* pins, const QString& consequence) {
 }
 
 void VideoContents::onStretch() {
-  const auto stretch = m_list->stretch();
+  auto stretch = m_list->stretch();
+  if (stretch) stretch->second = std::max(stretch->second, stretch->first + kLeastStretchS);
   m_ask->setEnabled(stretch.has_value());
   m_ask->setText(stretch ? tr("Ask about %1–%2").arg(app::formatClock(stretch->first), app::formatClock(stretch->second))
                          : tr("Ask about it"));
@@ -170,7 +171,7 @@ void VideoContents::onStretch() {
   if (at != m_shownS) m_picture->open(m_video.path, m_video.kind, at);
   m_shownS = at;
   m_caption->setText(app::formatClock(at));
-  m_strip->setRange(stretch->first, std::max(stretch->second, stretch->first + kLeastStretchS));
+  m_strip->setRange(stretch->first, stretch->second);
   showPins();
 }
 

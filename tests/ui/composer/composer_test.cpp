@@ -392,7 +392,7 @@ TEST_F(ComposerTest, LongNamesAreShortenedInTheMiddle) {
   m_composer.addFile("/clips/" + QByteArray("a name that does not fit ").repeated(12) + "the end.mp4");
   ASSERT_TRUE(opened());
   m_composer.grab();
-  const QString shown = card()->findChild<ui::ElidedLabel*>()->shownText();
+  const QString shown = card()->findChild<ui::ElidedLabel*>(QStringLiteral("name"))->shownText();
   EXPECT_TRUE(shown.contains(QChar(u'\u2026'))) << shown.toStdString();
   EXPECT_TRUE(shown.endsWith(QStringLiteral("the end.mp4")));
 }
