@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "resources/evaluation"))
 
-from repair import bounds, records_of, sha256_of  # noqa: E402
+from repair import bounds, records_of, run_trial, sha256_of  # noqa: E402
 
 BLOCK = 32
 ROWS_AT_A_TIME = 128
@@ -187,21 +187,9 @@ def report(path: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--report", type=Path, metavar="LOG", help="print the table of a log, nothing else")
-    parser.add_argument("model", type=Path, nargs="?", metavar="MODEL.gguf")
-    parser.add_argument("set", type=Path, nargs="?", metavar="SET.jsonl")
-    parser.add_argument("log", type=Path, nargs="?", metavar="LOG.jsonl")
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", type=int, default=8)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--bf16-products", action="store_true", help="twice as fast where the processor multiplies bf16; sums stay in fp32")
-    options = parser.parse_args()
-    if options.report:
-        report(options.report)
-    elif not options.log:
-        parser.error("a model, a set and a log are needed")
-    else:
-        run(options)
+    run_trial(parser, run, report)
 
 
 if __name__ == "__main__":

@@ -164,15 +164,13 @@ def report(path: Path) -> None:
         print(f"| {100 * share:.0f} % | {method} | " + " | ".join(cells) + " |")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def run_trial(parser: argparse.ArgumentParser, run: Callable[[argparse.Namespace], None], report: Callable[[Path], None]) -> None:
+    """Takes what every trial is told, beside the parser's own options, and runs it or prints the table of its log."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--report", type=Path, metavar="LOG", help="print the table of a log, nothing else")
     parser.add_argument("model", type=Path, nargs="?", metavar="MODEL.gguf")
     parser.add_argument("set", type=Path, nargs="?", metavar="SET.jsonl")
     parser.add_argument("log", type=Path, nargs="?", metavar="LOG.jsonl")
-    parser.add_argument("--documents", type=int, default=24)
-    parser.add_argument("--shares", type=lambda text: [float(one) for one in text.split(",")], default=[0.05, 0.1])
-    parser.add_argument("--max-tokens", type=int, default=28)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--bf16-products", action="store_true", help="twice as fast where the processor multiplies bf16; sums stay in fp32")
     options = parser.parse_args()
@@ -182,6 +180,14 @@ def main() -> None:
         parser.error("a model, a set and a log are needed")
     else:
         run(options)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, default=24)
+    parser.add_argument("--shares", type=lambda text: [float(one) for one in text.split(",")], default=[0.05, 0.1])
+    parser.add_argument("--max-tokens", type=int, default=28)
+    run_trial(parser, run, report)
 
 
 if __name__ == "__main__":
