@@ -213,18 +213,10 @@ Conversation ChatDatabase::setPinned(ConversationId id, bool pinned) {
 Conversation ChatDatabase::setOptions(ConversationId id, const ConversationOptions& options) {
   checkText(options.systemPrompt, "system prompt");
   return m_impl->write([&](SqliteConnection& db) {
-    db.prepare(
-          "UPDATE conversation SET method = ?, retention = ?, frame_count = ?, system_prompt = ?, recipe_json = ?, later_questions = ?, "
-          "sampling_json = ? WHERE id = ?")
-        .bind(QString::fromStdString(options.recipe.spec.method))
-        .bind(options.recipe.spec.retention)
-        .bind(options.frameCount)
-        .bind(options.systemPrompt)
-        .bindText(QByteArray::fromStdString(recipeToJson(options.recipe, -1)))
-        .bind(static_cast<qint64>(options.laterQuestions))
-        .bindText(samplingToJson(options.sampling))
-        .bind(id)
-        .run();
+    SqliteStatement update = db.prepare(
+        "UPDATE conversation SET method = ?, retention = ?, frame_count = ?, system_prompt = ?, recipe_json = ?, later_questions = ?, "
+        "sampling_json = ? WHERE id = ?");
+    bindOptions(update, options).bind(id).run();
     return m_impl->require(db, id);
   });
 }

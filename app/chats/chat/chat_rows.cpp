@@ -182,23 +182,25 @@ Conversation readConversation(const SqliteStatement& row) {
   return c;
 }
 
-ConversationId insertConversation(SqliteConnection& db, const Conversation& conversation) {
-  const ConversationOptions& options = conversation.options;
-  db.prepare(
-        "INSERT INTO conversation(title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt, recipe_json, "
-        "later_questions, sampling_json) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .bind(conversation.title.left(kMaxTitleLength))
-      .bind(conversation.createdMs)
-      .bind(conversation.updatedMs)
-      .bind(conversation.activity)
-      .bind(QString::fromStdString(options.recipe.spec.method))
+SqliteStatement& bindOptions(SqliteStatement& statement, const ConversationOptions& options) {
+  return statement.bind(QString::fromStdString(options.recipe.spec.method))
       .bind(options.recipe.spec.retention)
       .bind(options.frameCount)
       .bind(options.systemPrompt)
       .bindText(QByteArray::fromStdString(recipeToJson(options.recipe, -1)))
       .bind(static_cast<qint64>(options.laterQuestions))
-      .bindText(samplingToJson(options.sampling))
-      .run();
+      .bindText(samplingToJson(options.sampling));
+}
+
+ConversationId insertConversation(SqliteConnection& db, const Conversation& conversation) {
+  SqliteStatement insert = db.prepare(
+      "INSERT INTO conversation(title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt, recipe_json, "
+      "later_questions, sampling_json) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  insert.bind(conversation.title.left(kMaxTitleLength))
+      .bind(conversation.createdMs)
+      .bind(conversation.updatedMs)
+      .bind(conversation.activity);
+  bindOptions(insert, conversation.options).run();
   return static_cast<ConversationId>(db.lastInsertId());
 }
 

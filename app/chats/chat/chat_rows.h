@@ -17,6 +17,8 @@ inline constexpr char kConversationColumns[] =
 // `row` stands on a row of kConversationColumns.
 Conversation readConversation(const SqliteStatement& row);
 std::optional<Conversation> findConversation(SqliteConnection& db, ConversationId id);
+// Binds method, retention, frame_count, system_prompt, recipe_json, later_questions and sampling_json, in this order.
+SqliteStatement& bindOptions(SqliteStatement& statement, const ConversationOptions& options);
 // Without messages: title, times, activity and options.
 ConversationId insertConversation(SqliteConnection& db, const Conversation& conversation);
 QList<StoredMessage> readMessages(SqliteConnection& db, ConversationId id);  // with attachments and runs, without thumbnails

@@ -78,14 +78,15 @@ QList<SearchHit> searchChats(SqliteConnection& db, const QString& query, int lim
     row.bind(likePattern(query)).bind(limit);
     while (row.step()) hits.push_back({static_cast<ConversationId>(row.integer(0)), 0, row.text(1), {}});
   }
-  {
-    SqliteStatement row = db.prepare(
-        "SELECT m.conversation_id, m.id, c.title, snippet(message_fts, 0, char(8296), char(8297), char(8230), 24) FROM message_fts f "
-        "JOIN message m ON m.id = f.rowid JOIN conversation c ON c.id = m.conversation_id "
-        "WHERE message_fts MATCH ? AND c.deleted_ms = 0 ORDER BY f.rank LIMIT ?");
+  const auto addHits = [&](const char* sql) {
+    SqliteStatement row = db.prepare(sql);
     row.bind(all).bind(room());
     while (row.step()) hits.push_back(hitOf(row));
-  }
+  };
+  addHits(
+      "SELECT m.conversation_id, m.id, c.title, snippet(message_fts, 0, char(8296), char(8297), char(8230), 24) FROM message_fts f "
+      "JOIN message m ON m.id = f.rowid JOIN conversation c ON c.id = m.conversation_id "
+      "WHERE message_fts MATCH ? AND c.deleted_ms = 0 ORDER BY f.rank LIMIT ?");
   const auto addLines = [&](SqliteStatement& row) {
     row.bind(room());
     while (row.step()) {
@@ -106,12 +107,10 @@ QList<SearchHit> searchChats(SqliteConnection& db, const QString& query, int lim
     row.bind(all);
     addLines(row);
   }
-  SqliteStatement row = db.prepare(
+  addHits(
       "SELECT a.conversation_id, coalesce(a.message_id, 0), c.title, snippet(file_name_fts, 0, char(8296), char(8297), char(8230), 24) "
       "FROM file_name_fts f JOIN attachment a ON a.id = f.rowid JOIN conversation c ON c.id = a.conversation_id "
       "WHERE file_name_fts MATCH ? AND c.deleted_ms = 0 ORDER BY f.rank LIMIT ?");
-  row.bind(all).bind(room());
-  while (row.step()) hits.push_back(hitOf(row));
   return hits;
 }
 
