@@ -1,7 +1,6 @@
 #include "app/programs/cli/asked_videos.h"
 
 #include <QCryptographicHash>
-#include <QDir>
 #include <QFile>
 #include <QFileInfo>
 #include <QRegularExpression>
@@ -16,8 +15,7 @@
 #include "app/programs/cli/console_output.h"
 #include "app/programs/cli/media_options.h"
 #include "app/programs/cli/media_reading.h"
-#include "app/words/format_text.h"
-#include "app/words/media_names.h"
+#include "app/words/folder_files.h"
 #include "engine/base/error.h"
 
 namespace winnow::cli {
@@ -160,11 +158,11 @@ std::vector<std::string> videos_in(const std::vector<std::string>& paths) {
       videos.push_back(path);
       continue;
     }
-    QStringList files = QDir(name).entryList(QDir::Files);
-    files.removeIf([](const QString& file) { return !app::namedAsVideo(file); });
-    if (files.isEmpty()) throw Exception(ErrorCode::kInvalidArgument, path, "there is no video in this folder");
-    std::sort(files.begin(), files.end(), app::nameOrder());
-    for (const QString& file : files) videos.push_back(QFile::encodeName(QDir(name).filePath(file)).toStdString());
+    const std::size_t before = videos.size();
+    for (const app::FolderFile& file : app::filesIn(name)) {
+      if (file.kind == MediaKind::kVideo) videos.push_back(file.path.toStdString());
+    }
+    if (videos.size() == before) throw Exception(ErrorCode::kInvalidArgument, path, "there is no video in this folder");
   }
   return videos;
 }
