@@ -15,12 +15,9 @@ namespace winnow::app {
 namespace {
 
 std::optional<MediaKind> kindOfName(const QString& name) {
-  static constexpr const char* kPapers[] = {"pdf", "docx", "odt", "xlsx", "ods", "epub", "eml",
-                                            "htm", "html", "txt", "md",   "rst", "tex",  "csv"};
   if (namedAsPicture(name)) return MediaKind::kImage;
   if (namedAsVideo(name)) return MediaKind::kVideo;
-  const QString ending = QFileInfo(name).suffix().toLower();
-  const bool paper = std::ranges::any_of(kPapers, [&](const char* each) { return ending == QLatin1String(each); });
+  const bool paper = QDir::match(QString::fromLatin1(kPaperNames).split(QLatin1Char(' ')), name);
   return paper ? std::optional(MediaKind::kDocument) : std::nullopt;
 }
 

@@ -6,9 +6,11 @@
 
 namespace winnow::app {
 
-inline constexpr char kTextNames[] =
-    "*.pdf *.docx *.odt *.xlsx *.ods *.epub *.eml *.htm *.txt *.md *.rst *.tex *.srt *.vtt *.csv *.json *.xml *.html *.log *.c *.h *.cpp "
-    "*.py *.js *.ts *.java *.go *.rs *.sh *.sql *.toml *.yaml *.yml";
+// Papers among a folder's files.
+inline constexpr char kPaperNames[] = "*.pdf *.docx *.odt *.xlsx *.ods *.epub *.eml *.htm *.html *.txt *.md *.rst *.tex *.csv";
+// A dialog also shows what else is text.
+inline constexpr char kOtherTextNames[] =
+    "*.srt *.vtt *.json *.xml *.log *.c *.h *.cpp *.py *.js *.ts *.java *.go *.rs *.sh *.sql *.toml *.yaml *.yml";
 
 // All images and videos that are read, as a dialog wants them: "*.png *.jpg".
 QString mediaNames();

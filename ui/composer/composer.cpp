@@ -386,7 +386,7 @@ void Composer::browse(BrowseFor what) {
   dialog->setFileMode(QFileDialog::ExistingFiles);
   const QString seen = app::mediaNames();
   const QString heard = app::soundNames();
-  const auto texts = QLatin1String(app::kTextNames);
+  const QString texts = QLatin1String(app::kPaperNames) + QLatin1Char(' ') + QLatin1String(app::kOtherTextNames);
   // All first: a chosen file that the filter hides would be left out without a word, where its card says why it cannot be read.
   dialog->setNameFilters({tr("All files (*)"), tr("Images, videos, sound and documents (%1 %2 %3)").arg(seen, heard, texts),
                           tr("Images and videos (%1)").arg(seen), tr("Sound (%1)").arg(heard), tr("Documents (%1)").arg(texts)});

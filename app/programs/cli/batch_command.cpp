@@ -336,10 +336,7 @@ ExitStatus run_batch(const BatchOptions& options) {
       line = read();
     }
     if (!line) break;
-    if (wants_hearing(line->asked.turn, options.listen)) {
-      listen_to_media(session, line->asked.turn, options.listen);
-      if (options.at_once > 1) continue;
-    }
+    if (listen_to_media(session, line->asked.turn, options.listen) && options.at_once > 1) continue;
     Answers answers;
     if (!batch.ask(line->asked, answers)) return ExitStatus::kInterrupted;
     write(*line, answers);

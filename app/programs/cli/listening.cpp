@@ -92,7 +92,8 @@ bool wants_hearing(const TurnOptions& options, const ListenOptions& listen) {
   return std::ranges::any_of(options.videos, video) || std::ranges::any_of(options.documents, document);
 }
 
-void listen_to_media(Session& session, TurnOptions& options, const ListenOptions& listen) {
+bool listen_to_media(Session& session, TurnOptions& options, const ListenOptions& listen) {
+  const std::size_t before = options.heard.size();
   for (const std::string& video : options.videos) {
     if (!listen.listen || options.heard.contains(video) || !wants_speech(video, options)) continue;
     if (const auto content = content_of_sound(video)) {
@@ -111,6 +112,7 @@ void listen_to_media(Session& session, TurnOptions& options, const ListenOptions
       throw Exception(ErrorCode::kInvalidArgument, document, "nothing is said in this sound, so there is nothing to ask about");
     options.heard[document] = app::timedTextBeside(lines);
   }
+  return options.heard.size() > before;
 }
 
 }  // namespace winnow::cli

@@ -30,7 +30,7 @@ Transcribe transcribe_request(const std::string& path, const ListenOptions& opti
 bool wants_hearing(const TurnOptions& options, const ListenOptions& listen);
 
 // Hears what is not kept yet: videos whose lines are to stand between their frames (options.heard), and documents that are sound, which
-// become texts of timed lines. Says on stderr what was heard.
-void listen_to_media(Session& session, TurnOptions& options, const ListenOptions& listen);
+// become texts of timed lines. Says on stderr what was heard. False: nothing was to be heard.
+bool listen_to_media(Session& session, TurnOptions& options, const ListenOptions& listen);
 
 }  // namespace winnow::cli
