@@ -25,6 +25,7 @@
 #include "ui/composer/page_viewer.h"
 #include "ui/composer/paste_offer.h"
 #include "ui/composer/prompt_edit.h"
+#include "ui/composer/thinking_choice.h"
 #include "ui/theme/file_dialog.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/rooms.h"
@@ -63,6 +64,7 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   m_method = new MethodControl(std::move(methods));
   m_method->addLaterChoice();
   m_chatSettings = new ChatSettingsButton;
+  m_thinking = new ThinkingChoice;
   m_hint = new QLabel(tr("Shift+Enter: new line"));
   setTextRole(m_hint, TextRole::kCaption);
   setMuted(m_hint);
@@ -77,6 +79,7 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   row->addWidget(m_attach);
   row->addWidget(m_method);
   row->addWidget(m_chatSettings);
+  row->addWidget(m_thinking);
   row->addStretch(1);
   row->addWidget(m_hint);
   addGap(row, 4);
@@ -456,7 +459,8 @@ bool Composer::eventFilter(QObject* watched, QEvent* event) {
 
 void Composer::resizeEvent(QResizeEvent* event) {
   QFrame::resizeEvent(event);
-  m_hint->setVisible(width() > m_method->sizeHint().width() + m_hint->sizeHint().width() + theme().px(156));
+  const int thinking = m_thinking->isHidden() ? 0 : m_thinking->sizeHint().width();
+  m_hint->setVisible(width() > m_method->sizeHint().width() + m_hint->sizeHint().width() + thinking + theme().px(156));
   arrangeTray();
   m_prompt->setMaximumLines(window()->height() < theme().px(480) ? 3 : 8);
 }

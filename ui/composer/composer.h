@@ -22,6 +22,7 @@ namespace winnow::ui {
 class ChatSettingsButton;
 class MethodControl;
 class PasteOffer;
+class ThinkingChoice;
 
 enum class BrowseFor : int { kFiles = 1, kFolder = 2 };
 
@@ -33,7 +34,11 @@ class Composer : public QFrame {
   PromptEdit* prompt() const { return m_prompt; }
   AttachmentTray* tray() const { return m_tray; }
   MethodControl* method() const { return m_method; }
-  ChatSettingsButton* chatSettings() const { return m_chatSettings; }
+  struct Answering {
+    ChatSettingsButton* settings = nullptr;
+    ThinkingChoice* thinking = nullptr;
+  };
+  Answering answering() const { return {m_chatSettings, m_thinking}; }
   QToolButton* sendButton() const { return m_send; }
   QToolButton* compareButton() const { return m_compare; }
   QString notice() const;
@@ -103,6 +108,7 @@ class Composer : public QFrame {
   PasteOffer* m_pasteOffer = nullptr;
   MethodControl* m_method = nullptr;
   ChatSettingsButton* m_chatSettings = nullptr;
+  ThinkingChoice* m_thinking = nullptr;
   QToolButton* m_attach = nullptr;
   QToolButton* m_send = nullptr;
   QToolButton* m_compare = nullptr;

@@ -2,6 +2,7 @@
 #include <QDialogButtonBox>
 #include <QDoubleSpinBox>
 #include <QLineEdit>
+#include <QMenu>
 #include <QMessageBox>
 #include <QPlainTextEdit>
 #include <QPushButton>
@@ -11,6 +12,7 @@
 #include "tests/support/scripted_comparison.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/chat_settings_button.h"
+#include "ui/composer/thinking_choice.h"
 #include "ui/settings_view/chat_settings_dialog.h"
 #include "ui/settings_view/sampling_form.h"
 #include "ui/settings_view/settings_dialog.h"
@@ -33,7 +35,7 @@ class ChatSettingsTest : public WindowTest {
     open();
     ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() > 0; }));
   }
-  ui::ChatSettingsButton* button() { return composer()->chatSettings(); }
+  ui::ChatSettingsButton* button() { return composer()->answering().settings; }
   template <class Body>
   Body lastRequest() {
     const std::vector<Request> requests = m_log->requests();
@@ -134,6 +136,49 @@ TEST_F(ChatSettingsTest, RecommendedPutsTheModelsOwnAndDefaultsTheSettings) {
   EXPECT_EQ(dialog->chosen(), (ui::ChatAnswering{{}, QStringLiteral("Be kind.")}));
   accept(dialog);
   EXPECT_FALSE(button()->differs());
+}
+
+TEST_F(ChatSettingsTest, ThinkingIsLimitedInTheBoxWhereTheModelThinks) {
+  EXPECT_TRUE(composer()->answering().thinking->isHidden()) << "this model does not think";
+  close();
+  m_script = [](const Request& request) {
+    Script script = std::holds_alternative<LoadModel>(request.body) ? load_script(request) : answer_script(request, "red");
+    for (auto& step : script) {
+      auto* say = std::get_if<Say>(&step.action);
+      if (auto* loaded = say != nullptr ? std::get_if<ModelLoaded>(&say->body) : nullptr) loaded->info.thinks = true;
+    }
+    return script;
+  };
+  open();
+  ui::ThinkingChoice* thinking = composer()->answering().thinking;
+  EXPECT_FALSE(thinking->isHidden());
+  EXPECT_EQ(thinking->text(), QStringLiteral("Thinking: model’s default"));
+  const auto choose = [&](const QString& words) {
+    Q_EMIT thinking->menu()->aboutToShow();
+    for (QAction* action : thinking->menu()->actions()) {
+      if (action->text() == words) return action->trigger();
+    }
+    ADD_FAILURE() << words.toStdString();
+  };
+  choose(QStringLiteral("Thinking: at most 256 tokens"));
+  EXPECT_EQ(thinking->text(), QStringLiteral("Thinking: at most 256 tokens"));
+  EXPECT_TRUE(button()->differs());
+  ask(QStringLiteral("first"));
+  EXPECT_EQ(lastRequest<Turn>().sampling.thought_tokens, 256);
+  choose(QStringLiteral("No thinking"));
+  ask(QStringLiteral("second"));
+  EXPECT_EQ(lastRequest<Turn>().sampling.thought_tokens, 0);
+  EXPECT_EQ(lastRequest<Turn>().prompt.thinking, Thinking::kOff);
+  // A number of its own, from the dialog, is one more choice.
+  ui::ChatSettingsDialog* dialog = openDialog();
+  dialog->sampling()->thinks()->setCurrentIndex(3);
+  dialog->sampling()->thoughtTokens()->setValue(700);
+  accept(dialog);
+  Q_EMIT thinking->menu()->aboutToShow();
+  EXPECT_EQ(thinking->menu()->actions().size(), 7);
+  EXPECT_EQ(thinking->text(), QStringLiteral("Thinking: at most 700 tokens"));
+  choose(QStringLiteral("Thinking: model’s default"));
+  EXPECT_FALSE(button()->differs()) << "that is how Settings have it";
 }
 
 TEST_F(ChatSettingsTest, WithoutASeedEachDrawnAnswerHasAnother) {

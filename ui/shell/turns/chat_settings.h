@@ -1,4 +1,5 @@
-// How the chat on screen answers: the sampling that its turns are asked with, and the dialog in which that is changed.
+// How the chat on screen answers: the sampling that its turns are asked with, and where that is changed: a dialog, and the box's choice of
+// thinking.
 //
 // Made by commands.h. UI thread only.
 #pragma once
@@ -11,7 +12,7 @@
 
 namespace winnow::ui {
 
-class ChatSettingsButton;
+class Composer;
 struct ChatAnswering;
 struct ChatSession;
 
@@ -22,7 +23,7 @@ Sampling samplingFor(const app::ConversationOptions& options, const app::Setting
 class ChatSettings : public QObject {
   Q_OBJECT
  public:
-  ChatSettings(ChatSession& session, app::Settings& settings, ChatSettingsButton& button, QObject* parent);
+  ChatSettings(ChatSession& session, app::Settings& settings, Composer& composer, QObject* parent);
 
   void open();
 
@@ -32,7 +33,7 @@ class ChatSettings : public QObject {
 
   ChatSession& m_session;
   app::Settings& m_settings;
-  ChatSettingsButton& m_button;
+  Composer& m_composer;
 };
 
 }  // namespace winnow::ui

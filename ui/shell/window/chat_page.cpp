@@ -65,7 +65,7 @@ ChatPage::ChatPage(const WindowServices& services, ChatSession& session, const Q
   m_check = new AnswerCheck(services, m_session, *m_transcript, *m_composer, this);
   m_watch = new WatchController(services, m_session, *m_watchBar, *m_composer, this);
   m_methodDialogs = new MethodDialogs(services, m_session, *m_composer, this);
-  m_chatSettings = new ChatSettings(m_session, services.settings, *m_composer->chatSettings(), this);
+  m_chatSettings = new ChatSettings(m_session, services.settings, *m_composer, this);
   m_keptMaps = new KeptMapPages(services, m_session, *m_transcript, *m_comparisonView, this);
   auto* preparation = new PreparationController(services, m_session, *m_composer, *m_preparationLine, this);
   m_plan = new PlanController(services, m_session, *m_composer, *m_planLine, this);
