@@ -102,6 +102,7 @@ int main(int argc, char** argv) {
   QObject::connect(&store, &app::ChatStore::openFailed,
                    [logFault](app::RequestToken, const app::StorageFailure& failure) { logFault(failure.error); });
   QObject::connect(&store, &app::ChatStore::damaged, [logFault](const app::StorageFailure& failure) { logFault(failure.error); });
+  const QString pasted = QDir(folders.data).absoluteFilePath(QStringLiteral("pasted"));
   // Chats that are not saved leave nothing, and numbers of theirs are those of other chats.
   bool saves = false;
   caches.setUse(app::CacheUse::kNone);
@@ -114,8 +115,13 @@ int main(int argc, char** argv) {
   QObject::connect(&store, &app::ChatStore::opened, [&](app::RequestToken, const app::StoreOpened& opened) {
     saves = opened.saves;
     keep();
+    if (!saves) return;
+    for (const app::Attachment& file : opened.left) {
+      app::forgetTranscripts(folders.data, file.sha256);
+      if (const QString path = QFile::decodeName(file.path); path.startsWith(pasted + QLatin1Char('/'))) QFile::remove(path);
+    }
   });
-  ui::MediaPreviewThread preview(app::makeMediaReader(inProcess, &passwords), QDir(folders.data).filePath("pasted"), passwords);
+  ui::MediaPreviewThread preview(app::makeMediaReader(inProcess, &passwords), pasted, passwords);
 
   const app::ModelDownloads downloads = app::packageDownloads(models);
   app::ModelFinder finder(app::modelFolders(folders.data, QDir::homePath()));

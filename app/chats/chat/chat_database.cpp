@@ -251,8 +251,10 @@ Conversation ChatDatabase::restoreConversation(ConversationId id) {
   });
 }
 
-int ChatDatabase::purgeDeletedBefore(qint64 deletedBeforeMs) {
-  return m_impl->write([&](SqliteConnection& db) {
+PurgedChats ChatDatabase::purgeDeletedBefore(qint64 deletedBeforeMs) {
+  PurgedChats purged = m_impl->write([&](SqliteConnection& db) {
+    PurgedChats gone;
+    gone.files = readFilesOf(db, deletedBeforeMs);
     // The index holds no text of its own: it has to be told the words that go.
     for (const char* sql :
          {"INSERT INTO message_fts(message_fts, rowid, text) SELECT 'delete', m.id, m.text FROM message m "
@@ -262,10 +264,13 @@ int ChatDatabase::purgeDeletedBefore(qint64 deletedBeforeMs) {
           "DELETE FROM conversation WHERE deleted_ms > 0 AND deleted_ms < ?"}) {
       db.prepare(sql).bind(deletedBeforeMs).run();
     }
-    const int purged = db.changes();
+    gone.chats = db.changes();
     removeUnattachedLines(db);
-    return purged;
+    gone.files.removeIf([&](const Attachment& file) { return isAttached(db, file); });
+    return gone;
   });
+  for (const Attachment& file : purged.files) m_impl->thumbnails().remove(file);
+  return purged;
 }
 
 QList<Conversation> ChatDatabase::listConversations(Listed which) {

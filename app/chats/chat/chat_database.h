@@ -28,6 +28,11 @@ struct ImportedChats {
   int tooLong = 0;  // left out: a message is longer than one may be
 };
 
+struct PurgedChats {
+  int chats = 0;
+  QList<Attachment> files;  // that no chat has any more: path, hash and size
+};
+
 class ChatDatabase {
  public:
   // Opens or makes data/winnow.db, checks it (application_id, version, quick_check), migrates, and turns rows left `streaming` into
@@ -53,8 +58,8 @@ class ChatDatabase {
   Conversation setActiveLeaf(ConversationId id, MessageId leaf, MessageId withdrawn = 0);
   void deleteConversation(ConversationId id);  // soft: restore brings it back
   Conversation restoreConversation(ConversationId id);
-  // Removes for good, with what files say that no chat has any more; number of conversations.
-  int purgeDeletedBefore(qint64 deletedBeforeMs);
+  // Removes for good, with the small pictures and lines of files that no chat has any more.
+  PurgedChats purgeDeletedBefore(qint64 deletedBeforeMs);
   enum class Listed : int { kThere = 1, kDeleted = 2 };
   // Those that are there: pinned first, then newest first. Deleted ones: newest deletion first.
   QList<Conversation> listConversations(Listed which = Listed::kThere);

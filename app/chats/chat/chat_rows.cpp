@@ -266,6 +266,27 @@ QList<Attachment> readDraftAttachments(SqliteConnection& db, ConversationId id) 
   return attachments;
 }
 
+QList<Attachment> readFilesOf(SqliteConnection& db, qint64 deletedBeforeMs) {
+  QList<Attachment> files;
+  SqliteStatement row = db.prepare(
+      "SELECT DISTINCT a.path, a.sha256, a.size_bytes FROM attachment a JOIN conversation c ON c.id = a.conversation_id "
+      "WHERE c.deleted_ms > 0 AND c.deleted_ms < ?");
+  row.bind(deletedBeforeMs);
+  while (row.step()) {
+    Attachment& file = files.emplace_back();
+    file.path = row.bytes(0);
+    file.sha256 = row.bytes(1);
+    file.sizeBytes = row.integer(2);
+  }
+  return files;
+}
+
+bool isAttached(SqliteConnection& db, const Attachment& file) {
+  SqliteStatement row = db.prepare("SELECT 1 FROM attachment WHERE path = ? OR (sha256 = ? AND sha256 <> '') LIMIT 1");
+  row.bindBlob(file.path).bindText(file.sha256);
+  return row.step();
+}
+
 void deleteDraftAttachments(SqliteConnection& db, ConversationId id) {
   db.prepare("DELETE FROM file_name_fts WHERE rowid IN (SELECT id FROM attachment WHERE conversation_id = ? AND message_id IS NULL)")
       .bind(id)

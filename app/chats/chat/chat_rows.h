@@ -25,6 +25,10 @@ QList<StoredMessage> readMessages(SqliteConnection& db, ConversationId id);  // 
 QList<Attachment> readDraftAttachments(SqliteConnection& db, ConversationId id);
 MediaKind mediaKindFrom(qint64 stored);
 
+// The files of chats that were deleted before then: path, hash and size.
+QList<Attachment> readFilesOf(SqliteConnection& db, qint64 deletedBeforeMs);
+bool isAttached(SqliteConnection& db, const Attachment& file);
+
 // message 0: the draft's.
 void insertAttachments(SqliteConnection& db, ConversationId id, MessageId message, const QList<Attachment>& attachments);
 void deleteDraftAttachments(SqliteConnection& db, ConversationId id);

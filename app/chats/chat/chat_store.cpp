@@ -56,8 +56,9 @@ RequestToken ChatStore::start(Open open, bool saves) {
       m_database.reset();
       QString setAside;
       m_database = open(setAside);
-      m_database->purgeDeletedBefore(QDateTime::currentMSecsSinceEpoch() - kTrashMs);
-      StoreOpened report{m_database->settings(), m_database->listConversations(), m_database->recoveredAnswers(), saves, setAside};
+      const PurgedChats purged = m_database->purgeDeletedBefore(QDateTime::currentMSecsSinceEpoch() - kTrashMs);
+      StoreOpened report{
+          m_database->settings(), m_database->listConversations(), m_database->recoveredAnswers(), saves, setAside, purged.files};
       m_mailbox->post([this, token, report = std::move(report)] {
         m_open = m_writer != nullptr;
         if (m_open && report.saves) keepBackups();

@@ -33,6 +33,7 @@ struct StoreOpened {
   int recoveredAnswers = 0;  // answers cut off by the last end of the program, now `abandoned`
   bool saves = true;         // false: in memory, nothing outlives the program
   QString setAside;          // where the database is now that was there before; empty: it is the one that was opened
+  QList<Attachment> left{};  // files of chats that were deleted a month ago, if no other chat has them: path, hash and size
 };
 
 struct StorageFailure {

@@ -38,6 +38,10 @@ void ThumbnailStore::save(const Attachment& attachment) const {
   file.commit();
 }
 
+void ThumbnailStore::remove(const Attachment& attachment) const {
+  if (m_access != Access::kRead) QFile::remove(fileOf(attachment));
+}
+
 QByteArray ThumbnailStore::load(const Attachment& attachment) const {
   QFile file(fileOf(attachment));
   if (!file.open(QIODevice::ReadOnly) || file.size() > kMaxThumbnailBytes) return {};

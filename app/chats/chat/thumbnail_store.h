@@ -19,6 +19,7 @@ class ThumbnailStore {
   explicit ThumbnailStore(const QString& cacheFolder, Access access = Access::kReadAndWrite);
   void save(const Attachment& attachment) const;  // does nothing without a thumbnail, or when it is there already
   QByteArray load(const Attachment& attachment) const;
+  void remove(const Attachment& attachment) const;
   QString fileOf(const Attachment& attachment) const;
 
  private:

@@ -15,6 +15,8 @@ namespace {
 constexpr int kNameDigits = 16;  // of the hash of model and language
 constexpr const char* kVoiceWeights = "/speech/silero_vad_16k.safetensors";
 
+QString folderIn(const QString& data) { return QDir(data).absoluteFilePath(QStringLiteral("transcripts/")); }
+
 QFileInfo infoOf(const std::string& file) { return QFileInfo(QFile::decodeName(QByteArray::fromStdString(file))); }
 
 }  // namespace
@@ -31,18 +33,22 @@ std::string transcriptFile(const QString& data, const Transcribe& heard, const c
   const QByteArray made = QByteArray::fromStdString(heard.model + '\n' + heard.language + '\n' + (heard.voice.empty() ? "all" : "spoken"));
   const QByteArray by = QCryptographicHash::hash(made, QCryptographicHash::Sha256).toHex().left(kNameDigits);
   const QString name = QString::fromStdString(heard.content) + QLatin1Char('-') + QLatin1String(by) + QLatin1String(ending);
-  return QFile::encodeName(QDir(data).absoluteFilePath(QStringLiteral("transcripts/") + name)).toStdString();
+  return QFile::encodeName(folderIn(data) + name).toStdString();
 }
 
 std::string timedTextBeside(const std::string& subtitles) { return subtitles.substr(0, subtitles.rfind(kSubtitles)) + kTimedText; }
 
-bool isAmongTranscripts(const QString& data, const QByteArray& file) {
-  return file.startsWith(QFile::encodeName(QDir(data).absoluteFilePath(QStringLiteral("transcripts/"))));
-}
+bool isAmongTranscripts(const QString& data, const QByteArray& file) { return file.startsWith(QFile::encodeName(folderIn(data))); }
 
 bool isKeptTranscript(const std::string& file) { return infoOf(file).isFile(); }
 
 bool hasKeptLines(const std::string& file) { return isKeptTranscript(file) && infoOf(file).size() > 0; }
+
+void forgetTranscripts(const QString& data, const QByteArray& sha256) {
+  if (sha256.isEmpty()) return;
+  QDir folder(folderIn(data));
+  for (const QString& name : folder.entryList({QString::fromLatin1(sha256) + QStringLiteral("-*")}, QDir::Files)) folder.remove(name);
+}
 
 void keepTranscript(const std::string& file, const std::vector<TimedLine>& lines, std::string (*form)(const std::vector<TimedLine>&)) {
   const QString folder = infoOf(file).absolutePath();

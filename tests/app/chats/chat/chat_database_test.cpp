@@ -13,6 +13,7 @@
 #include "app/chats/chat/chat_search.h"
 #include "app/chats/chat/database_file.h"
 #include "app/chats/chat/run_json.h"
+#include "app/chats/chat/thumbnail_store.h"
 #include "tests/support/faulty_vfs.h"
 
 namespace winnow::app {
@@ -127,7 +128,7 @@ TEST_F(ChatDatabaseTest, TheKeptMapOfAnAnswerComesBackAndGoesWithIt) {
   EXPECT_EQ(*back, *map);
   EXPECT_EQ(m_db->keptMap(without.answer), nullptr);
   m_db->deleteConversation(id);
-  EXPECT_EQ(m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max()), 1);
+  EXPECT_EQ(m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max()).chats, 1);
   EXPECT_EQ(m_db->keptMap(ids.answer), nullptr);
 }
 
@@ -543,8 +544,8 @@ TEST_F(ChatDatabaseTest, DeletedConversationsComeBackUntilPurged) {
   EXPECT_EQ(m_db->listConversations().size(), 1);
   EXPECT_EQ(m_db->search(QStringLiteral("needle")).size(), 1);
   m_db->deleteConversation(id);
-  EXPECT_EQ(m_db->purgeDeletedBefore(1), 0);
-  EXPECT_EQ(m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max()), 1);
+  EXPECT_EQ(m_db->purgeDeletedBefore(1).chats, 0);
+  EXPECT_EQ(m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max()).chats, 1);
   EXPECT_THROW(m_db->loadConversation(id), Exception);
   EXPECT_NO_THROW(requireWhole(ChatDatabase::databaseFile(folders())));
 }
@@ -555,7 +556,7 @@ TEST_F(ChatDatabaseTest, PurgesAThreadLongerThanTheTriggerDepth) {
   MessageId leaf = 0;
   for (int i = 0; i < 510; ++i) leaf = m_db->beginTurn({id, leaf, QStringLiteral("q"), {}}).answer;  // 1,020 messages in one chain
   m_db->deleteConversation(id);
-  EXPECT_EQ(m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max()), 1);
+  EXPECT_EQ(m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max()).chats, 1);
 }
 
 TEST_F(ChatDatabaseTest, ListsPinnedFirstThenLastUsedWhateverTheClockSays) {
@@ -634,7 +635,7 @@ TEST_F(ChatDatabaseTest, SearchFindsFilesByTheirNamesAndDrafts) {
   EXPECT_THROW(m_db->storeSampled(ids.question, 7, {}), Exception);
   m_db->deleteConversation(id);
   EXPECT_EQ(found("paris"), "no hit");
-  EXPECT_EQ(m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max()), 1);
+  EXPECT_EQ(m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max()).chats, 1);
   EXPECT_TRUE(m_db->search(QStringLiteral("paris")).isEmpty());
 }
 
@@ -715,13 +716,23 @@ TEST_F(FileLinesTest, GoWithTheLastChatThatHasTheFile) {
   m_db->saveDraft(second, {QStringLiteral("later"), {clip()}});
   say(clip(), {{1, 2, "the budget"}});
   m_db->deleteConversation(first);
-  EXPECT_EQ(m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max()), 1);
+  const ThumbnailStore pictures(folders().cache);
+  PurgedChats purged = m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max());
+  EXPECT_EQ(purged.chats, 1);
+  EXPECT_TRUE(purged.files.isEmpty());
+  EXPECT_FALSE(pictures.load(clip()).isEmpty());
   EXPECT_EQ(found("budget"), std::to_string(second) + " 0 1 the \u2068budget\u2069\n") << "a draft has it still";
   m_db->saveDraft(second, {});
   m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max());
   EXPECT_TRUE(m_db->linesOf(clip().sha256).isEmpty());
   asked(second, clip());
   EXPECT_EQ(found("budget"), "") << "neither the lines nor their index";
+  m_db->deleteConversation(second);
+  purged = m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max());
+  ASSERT_EQ(purged.files.size(), 1) << "once, however often it was attached";
+  EXPECT_EQ(purged.files[0].path, clip().path);
+  EXPECT_EQ(purged.files[0].sha256, clip().sha256);
+  EXPECT_TRUE(pictures.load(clip()).isEmpty());
 }
 
 TEST_F(FileLinesTest, SavedChatsAreSearchedWhileTheyAreOpen) {

@@ -235,7 +235,7 @@ TEST_F(ComparisonStoreTest, DeletingTheConversationDeletesItsComparisons) {
   m_db->useAnswer(saved.id, 0);
   m_db->deleteConversation(m_conversation);
   EXPECT_EQ(m_db->loadConversation(m_conversation).comparisons.size(), 1) << "it can be restored";
-  EXPECT_EQ(m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max()), 1);
+  EXPECT_EQ(m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max()).chats, 1);
   requireWhole(ChatDatabase::databaseFile(folders()));
   m_db.reset();
   SqliteConnection raw(ChatDatabase::databaseFile(folders()), {});

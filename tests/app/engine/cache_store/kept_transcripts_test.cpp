@@ -31,6 +31,24 @@ TEST(KeptTranscripts, AFileSaysTheLinesOrThatNothingIsSaid) {
   EXPECT_EQ(read_file_bytes(file, 100), "Good morning.\n");
 }
 
+TEST(KeptTranscripts, AreForgottenByTheSoundInEveryForm) {
+  const QTemporaryDir data;
+  const auto file = [&](const char* content, const char* ending) {
+    Transcribe heard = hearingRequest("/clips/a.mp4", QStringLiteral("/models/ears"));
+    heard.content = content;
+    return transcriptFile(data.path(), heard, ending);
+  };
+  for (const char* content : {"00ff", "00"}) {
+    for (const char* ending : {kSubtitles, kTimedText}) keepTranscript(file(content, ending), {{0, 1, "Hello."}}, joined);
+  }
+  forgetTranscripts(data.path(), {});
+  forgetTranscripts(data.path(), "00");
+  EXPECT_FALSE(isKeptTranscript(file("00", kSubtitles)));
+  EXPECT_FALSE(isKeptTranscript(file("00", kTimedText)));
+  EXPECT_TRUE(isKeptTranscript(file("00ff", kSubtitles))) << "another sound";
+  EXPECT_TRUE(isKeptTranscript(file("00ff", kTimedText)));
+}
+
 TEST(KeptTranscripts, ASoundIsKnownByItsBytesAndByHowItIsHeard) {
   const Transcribe heard = hearingRequest("/clips/a.mp4", QStringLiteral("/models/ears"));
   EXPECT_TRUE(heard.voice.ends_with("silero_vad_16k.safetensors")) << heard.voice;
