@@ -10,8 +10,7 @@
 namespace winnow::ui {
 namespace {
 
-bool before(const app::Conversation& a, const app::Conversation& b) {
-  if (a.pinned != b.pinned) return a.pinned;
+bool isNewer(const app::Conversation& a, const app::Conversation& b) {
   if (a.activity != b.activity) return a.activity > b.activity;
   if (a.updatedMs != b.updatedMs) return a.updatedMs > b.updatedMs;  // imported ones
   return a.id > b.id;
@@ -44,27 +43,66 @@ QString ConversationListModel::whenText(const app::Conversation& conversation) c
   return number == 1 ? when : tr("%1 · no. %2 of this name").arg(when).arg(number);
 }
 
+QString ConversationListModel::folderOf(const app::Conversation& conversation) const {
+  return conversation.pinned ? QString() : m_folders.folderOf(conversation.id);
+}
+
+QString ConversationListModel::headingOf(const app::Conversation& conversation) const {
+  const QString folder = folderOf(conversation);
+  if (folder.isEmpty()) return groupOf(conversation);
+  const auto chats = std::ranges::count_if(m_all, [&](const app::Conversation& each) { return folderOf(each) == folder; });
+  return tr("%1 (%2)").arg(folder).arg(chats);
+}
+
+bool ConversationListModel::isClosed(int row) const { return !m_found && m_folders.isClosed(folderOf(m_conversations[row])); }
+
+bool ConversationListModel::comesBefore(const app::Conversation& a, const app::Conversation& b) const {
+  if (a.pinned != b.pinned) return a.pinned;
+  const QString folderA = folderOf(a), folderB = folderOf(b);
+  if (folderA == folderB) return isNewer(a, b);
+  if (folderA.isEmpty() != folderB.isEmpty()) return folderB.isEmpty();
+  return m_names(folderA, folderB);
+}
+
 QString ConversationListModel::groupOf(const app::Conversation& conversation) const {
   if (conversation.pinned) return tr("Pinned");
+  if (const QString folder = folderOf(conversation); !folder.isEmpty()) return folder;
   return app::formatAge(QDateTime::fromMSecsSinceEpoch(conversation.updatedMs).date(), QDate::currentDate());
 }
 
 void ConversationListModel::setConversations(const QList<app::Conversation>& conversations) {
   m_all.clear();
   for (const app::Conversation& conversation : conversations) m_all.insert(conversation.id, conversation);
-  // Row by row instead of a reset: the selection and a name that is being edited stay.
+  arrange();
+}
+
+// Row by row instead of a reset: the selection and a name that is being edited stay.
+void ConversationListModel::arrange() {
+  const QList<app::Conversation> wanted = wantedRows();
+  QSet<ConversationId> ids;
+  for (const app::Conversation& conversation : wanted) ids.insert(conversation.id);
   for (int row = rowCount() - 1; row >= 0; --row) {
-    if (!m_all.contains(m_conversations[row].id)) removeRow(m_conversations[row].id);
+    if (!ids.contains(m_conversations[row].id)) removeRow(m_conversations[row].id);
   }
-  for (const app::Conversation& conversation : wantedRows()) putRow(conversation);
+  for (int row = 0; row < wanted.size(); ++row) putRow(wanted[row], row);
   tellGroups();
+}
+
+void ConversationListModel::setFolders(const ConversationFolders& folders) {
+  m_folders = folders;
+  arrange();
+}
+
+void ConversationListModel::editFolders(const std::function<void(ConversationFolders&)>& edit) {
+  edit(m_folders);
+  arrange();
+  Q_EMIT foldersChanged();
 }
 
 void ConversationListModel::put(const app::Conversation& conversation) {
   const bool renamed = !m_all.contains(conversation.id) || shownTitle(m_all[conversation.id]) != shownTitle(conversation);
   m_all.insert(conversation.id, conversation);
-  if (!m_found || m_found->contains(conversation.id)) putRow(conversation);
-  tellGroups();
+  arrange();
   if (renamed) tellNames();
 }
 
@@ -78,8 +116,7 @@ void ConversationListModel::tellGroups() {
 
 void ConversationListModel::remove(ConversationId id) {
   m_all.remove(id);
-  removeRow(id);
-  tellGroups();
+  arrange();
   tellNames();
 }
 
@@ -96,14 +133,20 @@ QList<app::Conversation> ConversationListModel::wantedRows() const {
   for (const app::Conversation& conversation : m_all) {
     if (!m_found || m_found->contains(conversation.id)) rows.append(conversation);
   }
-  std::sort(rows.begin(), rows.end(), before);
+  std::ranges::sort(rows, [this](const app::Conversation& a, const app::Conversation& b) { return comesBefore(a, b); });
+  if (m_found) return rows;
+  QString closed;  // that the chat before is in
+  rows.removeIf([&](const app::Conversation& conversation) {
+    const QString folder = folderOf(conversation);
+    const bool hidden = !folder.isEmpty() && folder == closed;
+    closed = m_folders.isClosed(folder) ? folder : QString();
+    return hidden;
+  });
   return rows;
 }
 
-void ConversationListModel::putRow(const app::Conversation& conversation) {
+void ConversationListModel::putRow(const app::Conversation& conversation, int target) {
   const int old = rowOf(conversation.id);
-  int target = 0;
-  for (const app::Conversation& other : m_conversations) target += other.id != conversation.id && before(other, conversation);
   if (old >= 0 && old == target) {
     m_conversations[old] = conversation;
     Q_EMIT dataChanged(index(old), index(old));
@@ -143,7 +186,9 @@ int ConversationListModel::rowOf(ConversationId id) const {
   return -1;
 }
 
-ConversationId ConversationListModel::idAt(int row) const { return row >= 0 && row < m_conversations.size() ? m_conversations[row].id : 0; }
+ConversationId ConversationListModel::idAt(int row) const {
+  return row >= 0 && row < m_conversations.size() && !isClosed(row) ? m_conversations[row].id : 0;
+}
 
 const app::Conversation* ConversationListModel::find(ConversationId id) const {
   const auto found = m_all.constFind(id);
@@ -163,18 +208,24 @@ QVariant ConversationListModel::data(const QModelIndex& index, int role) const {
     case Qt::EditRole:
       return conversation.title.isEmpty() ? shownTitle(conversation) : conversation.title;
     case Qt::ToolTipRole:
-      return shownTitle(conversation).toHtmlEscaped();
+      return (isClosed(index.row()) ? headingOf(conversation) : shownTitle(conversation)).toHtmlEscaped();
     case kIdRole:
       return QVariant::fromValue(conversation.id);
     case kRunningRole:
       return conversation.id == m_running;
     case kPinnedRole:
       return conversation.pinned;
+    case kFolderRole:
+      return m_found ? QString() : folderOf(conversation);
+    case kClosedRole:
+      return isClosed(index.row());
     case Qt::AccessibleTextRole:
+      if (isClosed(index.row())) return tr("Folder %1, closed").arg(headingOf(conversation));
       return conversation.pinned ? tr("%1, pinned").arg(toldTitle(conversation)) : toldTitle(conversation);
     case kGroupRole: {
-      const bool first = index.row() == 0 || groupOf(m_conversations[index.row() - 1]) != groupOf(conversation);
-      return first && !m_found ? groupOf(conversation) : QString();
+      const auto group = [this](const app::Conversation& each) { return std::pair(folderOf(each), groupOf(each)); };
+      const bool first = index.row() == 0 || group(m_conversations[index.row() - 1]) != group(conversation);
+      return first && !m_found ? headingOf(conversation) : QString();
     }
     case kSubtitleRole:
       if (const QString found = m_found ? m_found->value(conversation.id) : QString(); !found.isEmpty()) return found;
@@ -194,7 +245,9 @@ bool ConversationListModel::setData(const QModelIndex& index, const QVariant& va
 }
 
 Qt::ItemFlags ConversationListModel::flags(const QModelIndex& index) const {
-  return index.isValid() ? Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsEditable : Qt::NoItemFlags;
+  if (!index.isValid()) return Qt::NoItemFlags;
+  const Qt::ItemFlags shown = Qt::ItemIsEnabled | Qt::ItemIsSelectable;
+  return isClosed(index.row()) ? shown : shown | Qt::ItemIsEditable;
 }
 
 }  // namespace winnow::ui

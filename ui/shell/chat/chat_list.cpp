@@ -6,7 +6,8 @@
 namespace winnow::ui {
 namespace {
 
-constexpr int kMostHits = 1000;  // messages; a chat may have many of them
+constexpr const char* kFoldersKey = "chat/folders";  // among the settings, which are saved with the chats
+constexpr int kMostHits = 1000;                      // messages; a chat may have many of them
 
 }  // namespace
 
@@ -15,6 +16,7 @@ ChatList::ChatList(app::ChatStore& store, QObject* parent) : QObject(parent), m_
   const auto put = [this](app::RequestToken, const app::Conversation& conversation) { m_model.put(conversation); };
   connect(&m_store, &ChatStore::opened, this, [this](app::RequestToken, const app::StoreOpened& report) {
     m_model.setRunning(0);
+    m_model.setFolders(ConversationFolders::fromJson(report.settings.value(QLatin1String(kFoldersKey)).toUtf8()));
     m_model.setConversations(report.conversations);
   });
   connect(&m_store, &ChatStore::conversationsListed, this,
@@ -55,6 +57,8 @@ ChatList::ChatList(app::ChatStore& store, QObject* parent) : QObject(parent), m_
     m_places.setHits(hits);
   });
   connect(&m_model, &ConversationListModel::renameRequested, this, &ChatList::rename);
+  connect(&m_model, &ConversationListModel::foldersChanged, this,
+          [this] { m_store.setSetting(QLatin1String(kFoldersKey), QString::fromUtf8(m_model.folders().toJson())); });
 }
 
 void ChatList::refresh() { m_store.listConversations(); }

@@ -1,5 +1,6 @@
 #include "ui/shell/chat/conversation_sidebar.h"
 
+#include <QInputDialog>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
@@ -21,11 +22,21 @@ namespace {
 
 constexpr int kSearchMs = 150;
 
+// Above the first chat of a group; of a closed folder it is all.
+qreal headingHeight(const QModelIndex& index) {
+  if (index.data(ConversationListModel::kGroupRole).toString().isEmpty()) return 0;
+  return QFontMetricsF(theme().font(TextRole::kCaptionStrong)).height() + theme().px(index.row() == 0 ? 6 : 14);
+}
+
+bool isClosed(const QModelIndex& index) { return index.data(ConversationListModel::kClosedRole).toBool(); }
+QString folderOf(const QModelIndex& index) { return index.data(ConversationListModel::kFolderRole).toString(); }
+
 class ConversationDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
 
   QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const override {
+    if (isClosed(index)) return QSize(theme().px(120), qRound(headingHeight(index)) + theme().px(4));
     const QFontMetrics body(theme().font(TextRole::kBody)), caption(theme().font(TextRole::kCaption));
     return QSize(theme().px(120), qRound(headingHeight(index)) + body.height() + caption.height() + theme().px(18));
   }
@@ -37,11 +48,27 @@ class ConversationDelegate : public QStyledItemDelegate {
     const qreal heading = headingHeight(index);
     const QRectF box = QRectF(option.rect).adjusted(theme().px(8), heading + theme().px(1), -theme().px(8), -theme().px(1));
     if (heading > 0) {
-      painter->setFont(theme().font(TextRole::kCaptionStrong));
+      const QFont font = theme().font(TextRole::kCaptionStrong);
+      painter->setFont(font);
       painter->setPen(c.mutedText);
-      const QRectF room(box.left() + theme().px(10), option.rect.top(), box.width() - theme().px(10), heading - theme().px(3));
-      painter->drawText(room, Qt::AlignLeft | Qt::AlignBottom, index.data(ConversationListModel::kGroupRole).toString());
+      QRectF room(box.left() + theme().px(10), option.rect.top(), box.width() - theme().px(10), heading - theme().px(3));
+      if (!folderOf(index).isEmpty()) {
+        const qreal size = theme().px(12), line = QFontMetricsF(font).height();
+        const QRectF mark(room.left() - theme().px(4), room.bottom() - (line + size) / 2, size, size);
+        paintGlyph(*painter, isClosed(index) ? Glyph::kChevronRight : Glyph::kChevronDown, mark, c.mutedText);
+        room.setLeft(mark.right() + theme().px(4));
+      }
+      painter->drawText(
+          room, Qt::AlignLeft | Qt::AlignBottom,
+          QFontMetricsF(font).elidedText(index.data(ConversationListModel::kGroupRole).toString(), Qt::ElideRight, room.width()));
+      if (isClosed(index) && (option.state & QStyle::State_HasFocus) && (option.state & QStyle::State_Selected)) {
+        painter->setPen(QPen(c.accent, 1.5));
+        painter->setBrush(Qt::NoBrush);
+        const QRectF row = QRectF(option.rect).adjusted(theme().px(9), 1, -theme().px(9), -1);
+        painter->drawRoundedRect(row, theme().smallRadius() + 2, theme().smallRadius() + 2);
+      }
     }
+    if (isClosed(index)) return painter->restore();
     const bool selected = option.state & QStyle::State_Selected;
     if (selected || (option.state & QStyle::State_MouseOver)) {
       painter->setPen(selected && (option.state & QStyle::State_HasFocus) ? QPen(c.accent, 1.5) : QPen(Qt::NoPen));
@@ -91,13 +118,6 @@ class ConversationDelegate : public QStyledItemDelegate {
     const int heading = qRound(headingHeight(index));
     editor->setGeometry(option.rect.adjusted(theme().px(10), heading + theme().px(4), -theme().px(10), -theme().px(4)));
   }
-
- private:
-  // Above the first chat of a group.
-  static qreal headingHeight(const QModelIndex& index) {
-    if (index.data(ConversationListModel::kGroupRole).toString().isEmpty()) return 0;
-    return QFontMetricsF(theme().font(TextRole::kCaptionStrong)).height() + theme().px(index.row() == 0 ? 6 : 14);
-  }
 };
 
 }  // namespace
@@ -135,6 +155,7 @@ ConversationSidebar::ConversationSidebar(ConversationListModel& model, FoundPlac
   m_list->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
   m_list->setContextMenuPolicy(Qt::CustomContextMenu);
   m_list->viewport()->setAutoFillBackground(false);
+  m_list->viewport()->installEventFilter(this);
   m_list->installEventFilter(this);
   m_hintText = new QLabel;
   m_hintText->setWordWrap(true);
@@ -163,16 +184,18 @@ ConversationSidebar::ConversationSidebar(ConversationListModel& model, FoundPlac
           [this](const QString& text) { text.trimmed().isEmpty() ? m_searchTimer.start(0) : m_searchTimer.start(); });
   connect(m_new, &QPushButton::clicked, this, &ConversationSidebar::newRequested);
   connect(m_list->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex& index) {
-    if (index.isValid()) Q_EMIT openRequested(m_model.idAt(index.row()));
+    if (const ConversationId id = m_model.idAt(index.row()); id != 0) Q_EMIT openRequested(id);
   });
   connect(m_list, &QListView::customContextMenuRequested, this, [this](const QPoint& at) {
     const QModelIndex index = m_list->indexAt(at);
     if (!index.isValid()) return;
+    if (const QString folder = folderAt(at); !folder.isEmpty()) return showFolderMenu(folder, at);
     const ConversationId id = m_model.idAt(index.row());
     QMenu menu(this);
     menu.addAction(tr("&Rename"), this, [this, index] { m_list->edit(index); })->setShortcut(Qt::Key_F2);
     const bool pinned = index.data(ConversationListModel::kPinnedRole).toBool();
     menu.addAction(pinned ? tr("Un&pin") : tr("&Pin to the top"), this, [this, id, pinned] { Q_EMIT pinRequested(id, !pinned); });
+    addFolders(*menu.addMenu(tr("Move to &folder")), id);
     menu.addAction(tr("&Delete"), this, [this, id] { Q_EMIT deleteRequested(id); })->setShortcut(QKeySequence::Delete);
     menu.exec(m_list->viewport()->mapToGlobal(at));
   });
@@ -181,6 +204,64 @@ ConversationSidebar::ConversationSidebar(ConversationListModel& model, FoundPlac
     m_placeList->doItemsLayout();
     updateGeometry();
   });
+}
+
+QString ConversationSidebar::folderAt(const QPoint& at) const {
+  const QModelIndex index = m_list->indexAt(at);
+  const bool onHeading = index.isValid() && (isClosed(index) || at.y() < m_list->visualRect(index).top() + headingHeight(index));
+  return onHeading ? folderOf(index) : QString();
+}
+
+// The chat that is open stays so, also if its row goes.
+void ConversationSidebar::editFolders(const std::function<void(ConversationFolders&)>& edit) {
+  {
+    const QSignalBlocker blocker(m_list->selectionModel());
+    m_model.editFolders(edit);
+  }
+  m_list->doItemsLayout();
+  select(m_open);
+}
+
+void ConversationSidebar::setClosed(const QString& folder, bool closed) {
+  editFolders([&](ConversationFolders& folders) { folders.setClosed(folder, closed); });
+}
+
+void ConversationSidebar::addFolders(QMenu& menu, ConversationId id) {
+  const QString now = m_model.folders().folderOf(id);
+  const auto move = [this, id](const QString& name) { editFolders([&](ConversationFolders& folders) { folders.put(id, name); }); };
+  for (const QString& name : m_model.folders().names()) {
+    QAction* action = menu.addAction(QString(name).replace(QLatin1Char('&'), QLatin1String("&&")), this, [move, name] { move(name); });
+    action->setCheckable(true);
+    action->setChecked(name == now);
+  }
+  menu.addSeparator();
+  menu.addAction(tr("&New folder…"), this, [this, move] { askName(tr("New folder"), {}, move); });
+  menu.addAction(tr("&Out of the folder"), this, [move] { move({}); })->setEnabled(!now.isEmpty());
+}
+
+void ConversationSidebar::showFolderMenu(const QString& folder, const QPoint& at) {
+  const bool closed = m_model.folders().isClosed(folder);
+  const auto rename = [this, folder](const QString& name) {
+    editFolders([&](ConversationFolders& folders) { folders.rename(folder, name); });
+  };
+  QMenu menu(this);
+  menu.addAction(closed ? tr("&Open") : tr("&Close"), this, [this, folder, closed] { setClosed(folder, !closed); });
+  menu.addAction(tr("&Rename…"), this, [this, folder, rename] { askName(tr("Rename folder"), folder, rename); });
+  menu.addAction(tr("&Dissolve: its chats stay"), this, [rename] { rename({}); });
+  menu.exec(m_list->viewport()->mapToGlobal(at));
+}
+
+// Blank names are not told.
+void ConversationSidebar::askName(const QString& title, const QString& before, const std::function<void(const QString&)>& then) {
+  auto* dialog = new QInputDialog(this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setWindowTitle(title);
+  dialog->setLabelText(tr("Name of the folder:"));
+  dialog->setTextValue(before);
+  connect(dialog, &QInputDialog::textValueSelected, this, [then](const QString& name) {
+    if (!name.trimmed().isEmpty()) then(name);
+  });
+  dialog->open();
 }
 
 void ConversationSidebar::buildPlaces() {
@@ -208,7 +289,7 @@ QSize ConversationSidebar::minimumSizeHint() const {
 
 void ConversationSidebar::select(ConversationId id) {
   m_open = id;
-  const int row = m_model.rowOf(id);
+  const int row = id != 0 && m_model.idAt(m_model.rowOf(id)) == id ? m_model.rowOf(id) : -1;  // not in a closed folder
   const QSignalBlocker blocker(m_list->selectionModel());
   if (row < 0) {
     m_list->setCurrentIndex({});
@@ -241,12 +322,32 @@ void ConversationSidebar::step(int rows) {
 }
 
 bool ConversationSidebar::eventFilter(QObject* watched, QEvent* event) {
+  const bool overList = m_list != nullptr && watched == m_list->viewport();
+  if (overList && (event->type() == QEvent::MouseButtonPress || event->type() == QEvent::MouseButtonDblClick)) {
+    const auto* mouse = static_cast<QMouseEvent*>(event);
+    const QString folder = mouse->button() == Qt::LeftButton ? folderAt(mouse->position().toPoint()) : QString();
+    if (folder.isEmpty()) return false;
+    setClosed(folder, !m_model.folders().isClosed(folder));
+    return true;
+  }
   if (watched == m_list && event->type() == QEvent::KeyPress) {
     const auto* key = static_cast<QKeyEvent*>(event);
     // A click beside the rows leaves the current one current.
     const bool chosen = m_list->selectionModel()->isSelected(m_list->currentIndex());
     if (key->key() == Qt::Key_Delete && chosen && selected() != 0) {
       Q_EMIT deleteRequested(selected());
+      return true;
+    }
+    const QString folder = chosen ? folderOf(m_list->currentIndex()) : QString();
+    const bool closed = m_model.folders().isClosed(folder);
+    const bool opens = closed && (key->key() == Qt::Key_Right || key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter);
+    if (!folder.isEmpty() && (opens || (!closed && key->key() == Qt::Key_Left))) {
+      setClosed(folder, !closed);
+      for (int each = 0; each < m_model.rowCount(); ++each) {
+        if (folderOf(m_model.index(each)) != folder) continue;
+        m_list->setCurrentIndex(m_model.index(each));
+        break;
+      }
       return true;
     }
   }

@@ -1,20 +1,23 @@
-// The list of conversations: new, search, open, rename in place, delete; under it what a search has found in files.
+// The list of conversations: new, search, open, rename in place, folders, delete; under it what a search has found in files.
 //
 // Used by main_window.h. Asks by signals; the list itself is ConversationListModel. UI thread only.
 #pragma once
 
 #include <QTimer>
 #include <QWidget>
+#include <functional>
 
 #include "app/chats/chat/conversation.h"
 
 class QLabel;
 class QLineEdit;
 class QListView;
+class QMenu;
 class QPushButton;
 
 namespace winnow::ui {
 
+class ConversationFolders;
 class ConversationListModel;
 class FoundPlacesModel;
 
@@ -50,6 +53,12 @@ class ConversationSidebar : public QWidget {
  private:
   void showHint();
   void buildPlaces();
+  QString folderAt(const QPoint& at) const;  // whose heading is there; empty: none's
+  void editFolders(const std::function<void(ConversationFolders&)>& edit);
+  void setClosed(const QString& folder, bool closed);
+  void addFolders(QMenu& menu, ConversationId id);
+  void showFolderMenu(const QString& folder, const QPoint& at);
+  void askName(const QString& title, const QString& before, const std::function<void(const QString&)>& then);
 
   ConversationListModel& m_model;
   FoundPlacesModel& m_places;
