@@ -65,7 +65,7 @@ void FrameStrip::describe() {
   const QString keys =
       tr("Up and Down choose a handle or the pictures. Left and Right move it. Enter shows the frame. P pins it. Shift+P pins everything "
          "from the last pinned frame to it.");
-  QStringList parts{range, pinnedText(), keys};
+  QStringList parts{range, pinnedText(), keptText(), keys};
   if (m_active == Grip::kFrame && currentPicture() >= 0) {
     const QString time = app::formatClock(pictureTimes()[static_cast<std::size_t>(currentPicture())]);
     parts.prepend(m_pins != nullptr && m_pins->isPinned(currentPicture()) ? tr("Frame at %1, pinned.").arg(time)
@@ -171,6 +171,7 @@ void FrameStrip::paintEvent(QPaintEvent*) {
   shade.setAlpha(195);
   painter.fillRect(QRectF(track.left(), track.top(), xOf(m_fromS) - track.left(), track.height()), shade);
   painter.fillRect(QRectF(xOf(m_toS), track.top(), track.right() - xOf(m_toS), track.height()), shade);
+  paintKept(painter, track);
   paintPins(painter, track);
   painter.restore();
 

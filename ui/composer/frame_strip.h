@@ -1,9 +1,10 @@
 // A video as a strip of evenly spaced pictures with their times, with handles for the range that the question is about.
 //
 // Used by the attachment card. Asks for pictures by a signal (so many as fit its width) and is given them; decodes nothing. The dots
-// under the pictures are the frames that will be sampled, squares those of them that are pinned. Keyboard: Up/Down go from handle to handle
-// to the pictures; Left/Right move the active handle (Shift: ten times as far) or go through the pictures; Enter opens the frame there, P
-// pins it, Shift+P (Shift+click) all from the last pinned one to it. Seconds throughout. UI thread only.
+// under the pictures are the frames that will be sampled, squares those of them that are pinned; bars say what a cache keeps of them.
+// Keyboard: Up/Down go from handle to handle to the pictures; Left/Right move the active handle (Shift: ten times as far) or go through the
+// pictures; Enter opens the frame there, P pins it, Shift+P (Shift+click) all from the last pinned one to it. Seconds throughout. UI thread
+// only.
 #pragma once
 
 #include <QImage>
@@ -31,6 +32,13 @@ class FrameStrip : public QWidget {
   void setPins(FramePins* pins);
   // Pins those of the sampled frames that are in these ranges.
   void setSampledPins(const app::PinnedRanges& ranges);
+  // Bars over the pictures, the highest for the largest share that a compressed cache keeps of a frame.
+  struct KeptFrame {
+    double seconds = 0;
+    double share = 0;  // of its tokens, mean over the layers
+  };
+  void setKept(std::vector<KeptFrame> frames);
+  const std::vector<KeptFrame>& kept() const { return m_kept; }
   double fromS() const { return m_fromS; }
   double toS() const { return m_toS; }
   double durationS() const { return m_durationS; }
@@ -75,7 +83,9 @@ class FrameStrip : public QWidget {
   void makeCurrent(int index);
   void pinCurrent(bool fromAnchor);
   QString pinnedText() const;
+  QString keptText() const;
   void paintPins(QPainter& painter, const QRectF& track) const;
+  void paintKept(QPainter& painter, const QRectF& track) const;
 
   double m_durationS = 0.0;
   double m_aspect = 16.0 / 9.0;
@@ -89,6 +99,7 @@ class FrameStrip : public QWidget {
   int m_current = 0;  // of the pictures, while they have the keys
   FramePins* m_pins = nullptr;
   app::PinnedRanges m_sampledPins;
+  std::vector<KeptFrame> m_kept;
   int m_pressedPicture = -1;
   int m_hoveredPicture = -1;
   QTimer m_resizeTimer;  // a drag of the window's edge should not start a hundred decodes

@@ -1,4 +1,4 @@
-// The strip's pins: how they are drawn, the menu, and the current frame that keys work on.
+// The strip's marks: pins, how they are drawn, their menu, the current frame that keys work on, and bars for what a cache keeps.
 #include <QContextMenuEvent>
 #include <QMenu>
 #include <QPainter>
@@ -54,6 +54,34 @@ QString FrameStrip::pinnedText() const {
   for (const app::PinnedRange& range : m_pins->ranges())
     ranges << QStringLiteral("%1–%2").arg(app::formatClock(range.fromS), app::formatClock(range.toS));
   return tr("Pinned: %1.").arg(ranges.join(QStringLiteral(", ")));
+}
+
+void FrameStrip::setKept(std::vector<KeptFrame> frames) {
+  m_kept = std::move(frames);
+  setToolTip(keptText());
+  describe();
+  update();
+}
+
+QString FrameStrip::keptText() const {
+  const auto most = std::ranges::max_element(m_kept, {}, &KeptFrame::share);
+  if (most == m_kept.end()) return {};
+  return tr("Bars: what the last answer’s cache keeps of each frame, most at %1 (%2).")
+      .arg(app::formatClock(most->seconds), app::formatShare(most->share));
+}
+
+void FrameStrip::paintKept(QPainter& painter, const QRectF& track) const {
+  double most = 0;
+  for (const KeptFrame& frame : m_kept) most = std::max(most, frame.share);
+  const qreal height = theme().px(14);
+  for (std::size_t i = 0; i < m_kept.size() && most > 0; ++i) {
+    const double from = i == 0 ? m_kept[i].seconds : (m_kept[i - 1].seconds + m_kept[i].seconds) / 2;
+    const double to = i + 1 == m_kept.size() ? m_kept[i].seconds : (m_kept[i].seconds + m_kept[i + 1].seconds) / 2;
+    // White on a dark band: both show on a picture of any colour.
+    const QRectF room(xOf(from), track.bottom() - height, std::max<qreal>(2, xOf(to) - xOf(from)), height);
+    painter.fillRect(room, QColor(0, 0, 0, 150));
+    painter.fillRect(room.adjusted(0, height * (1 - m_kept[i].share / most), -1, 0), QColor(255, 255, 255, 225));
+  }
 }
 
 void FrameStrip::paintPins(QPainter& painter, const QRectF& track) const {

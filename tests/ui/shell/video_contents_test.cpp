@@ -8,6 +8,7 @@
 #include "ui/composer/attachment_card.h"
 #include "ui/composer/document_viewer.h"
 #include "ui/composer/frame_pins.h"
+#include "ui/composer/frame_strip.h"
 #include "ui/composer/preparation_line.h"
 #include "ui/composer/viewer_parts.h"
 #include "ui/contents/contents_list.h"
@@ -85,6 +86,16 @@ TEST_F(VideoContentsTest, AnAskedVideoOpensIntoItsLinesToo) {
   const qint64 question = transcript()->messageAt(0).id;
   Q_EMIT transcript()->attachmentActivated(question, 0);
   ASSERT_TRUE(opened());
+  // What the answer's cache keeps of each frame stands on the strip.
+  ASSERT_TRUE(waitUntil([this] { return !page()->strip()->kept().empty(); }));
+  const std::vector<double>& times = session().chat.message(question)->attachments[0].sampled.actualS;
+  ASSERT_EQ(page()->strip()->kept().size(), times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    EXPECT_EQ(page()->strip()->kept()[i].seconds, times[i]);
+    EXPECT_GT(page()->strip()->kept()[i].share, 0.0);
+    EXPECT_LT(page()->strip()->kept()[i].share, 1.0);
+  }
+  EXPECT_TRUE(page()->strip()->toolTip().startsWith(QStringLiteral("Bars: what the last answer’s cache keeps")));
   page()->showAt(40);
   QTest::keyClick(page()->list(), Qt::Key_P);
   EXPECT_EQ(session().chat.message(question)->attachments[0].pins, (app::PinnedRanges{{40.0, 42.0}}));

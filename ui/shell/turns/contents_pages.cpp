@@ -2,10 +2,14 @@
 
 #include "ui/composer/composer.h"
 #include "ui/composer/frame_pins.h"
+#include "ui/composer/frame_strip.h"
 #include "ui/contents/contents_list.h"
 #include "ui/contents/video_contents.h"
+#include "ui/kept_map/kept_map_model.h"
+#include "ui/shell/chat/thread_media.h"
 #include "ui/shell/ground/window_services.h"
 #include "ui/shell/turns/chat_session.h"
+#include "ui/shell/turns/kept_map_pages.h"
 #include "ui/theme/rooms.h"
 
 namespace winnow::ui {
@@ -35,6 +39,9 @@ ContentsPages::ContentsPages(const WindowServices& services, ChatSession& sessio
     waiting.page->setLines(lines);
     waiting.page->showAt(waiting.atS);
   });
+  connect(
+      &m_store, &app::ChatStore::keptMapLoaded, this,
+      [this](app::RequestToken token, app::MessageId answer, const app::SharedKeptMap& map) { mark(m_marked.take(token), answer, map); });
   connect(m_composer.tray(), &AttachmentTray::contentsRequested, this,
           [this](const app::Attachment& video) { openOfDraft(video.path, std::max(0.0, video.plan.from_s)); });
 }
@@ -69,6 +76,28 @@ void ContentsPages::open(app::MessageId question, int place, double atS) {
   pins->setRanges(video.pins);
   connect(pins, &FramePins::changed, this, [this, pins, question, place] { m_session.chat.setPins(question, place, pins->ranges()); });
   page->setPins(pins, tr("After a change, your next question reads the whole chat again."));
+  const QList<app::StoredMessage> branch = m_session.chat.branch();
+  const auto answer = std::find_if(branch.rbegin(), branch.rend(), [](const app::StoredMessage& each) { return each.hasKeptMap; });
+  if (answer != branch.rend()) m_marked.insert(m_store.loadKeptMap(answer->id), {page, question, place});
+}
+
+void ContentsPages::mark(const Marked& marked, app::MessageId answer, const app::SharedKeptMap& map) {
+  const QList<app::StoredMessage> thread = m_session.chat.threadTo(answer);
+  const std::vector<ThreadMedium> media = mediaOf(thread);
+  const auto video = std::ranges::find_if(
+      media, [&](const ThreadMedium& each) { return each.question->id == marked.question && each.place == marked.place; });
+  if (!map || !marked.page || video == media.end()) return;
+  KeptMapModel model;
+  model.setMap(map, mediaOfThread(m_session.chat, answer));
+  const std::vector<double>& times = video->attachment().sampled.actualS;
+  std::vector<FrameStrip::KeptFrame> kept;
+  for (std::size_t part = 0; part < model.parts().size(); ++part) {
+    const PromptPart& about = model.parts()[part];
+    if (about.kind != PartKind::kFrame || about.media != video - media.begin() || about.frame >= std::ssize(times)) continue;
+    kept.push_back({times[static_cast<std::size_t>(about.frame)], model.meanShare(static_cast<int>(part))});
+  }
+  const bool whole = std::ranges::all_of(kept, [](const FrameStrip::KeptFrame& frame) { return frame.share >= 1.0; });
+  if (!whole) marked.page->strip()->setKept(std::move(kept));
 }
 
 void ContentsPages::openOfDraft(const QByteArray& path, double atS) {

@@ -38,12 +38,21 @@ class ContentsPages : public QObject {
     double atS = 0;
   };
 
+  // A page whose frames are to be marked by what an answer's cache keeps of them.
+  struct Marked {
+    QPointer<VideoContents> page;
+    app::MessageId question = 0;
+    int place = 0;
+  };
+  void mark(const Marked& marked, app::MessageId answer, const app::SharedKeptMap& map);
+
   app::ChatStore& m_store;
   MediaPreview& m_preview;
   ChatSession& m_session;
   Composer& m_composer;
   app::LineStore m_lines;
   QHash<app::RequestToken, Waiting> m_waiting;
+  QHash<app::RequestToken, Marked> m_marked;
 };
 
 }  // namespace winnow::ui
