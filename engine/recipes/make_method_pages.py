@@ -7,8 +7,6 @@ largest cache while a prompt is read is that of tests/bench/results/methods-cpu.
 --check writes nothing and ends with 1 if a page is not current; a test runs it.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -5,8 +5,6 @@ accuracy over ten people's answers (1505.00468); facts and time by the demo worl
 answer.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import sys

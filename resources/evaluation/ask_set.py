@@ -8,8 +8,6 @@ RESULTS/SET.jsonl is the log, one answer a line; RESULTS/SET.run.json says what 
 makes tables of both. `winnow-cli batch --json` answers.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

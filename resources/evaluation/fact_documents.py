@@ -5,8 +5,6 @@ order. None of the text's own words name a fact's subject or value, so that an a
 size, number and seed are the same bytes everywhere.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs ffmpeg, which reads the glyphs and writes the videos of the needle test."""
 
-from __future__ import annotations
-
 import subprocess
 
 from item_lines import BadSource

@@ -13,8 +13,6 @@ Questions get what the benchmark's usual prompt adds (short answers, option lett
 usual one.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

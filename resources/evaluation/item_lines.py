@@ -1,7 +1,5 @@
 """A set of questions as `ask_set.py --data` reads it: JSON lines, media relative to the file."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ make_set.py held-text texts/held-text.jsonl          the words that follow a tex
 make_set.py docvqa val_v1.0.json docvqa.jsonl        a benchmark's own file: milebench, docvqa, textvqa, chartqa, ai2d
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The needle test's result by length and depth, per recipe: a picture (SVG) and a table (CSV) of the same cells."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The card is shown for two frames (the first or last when the depth is 0 or 100 %
 at most 34. A frame lasts a second. The same length, depth and trial are the same pixels everywhere: ffmpeg writes them without loss.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

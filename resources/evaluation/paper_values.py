@@ -4,8 +4,6 @@ Values are per cent as printed; the share is that of the cache kept (AirCache: o
 "pyramidkv" is the paper's PyramidKV, and so on. Sources: MEDA (arXiv 2502.17599), AirCache (2503.23956), VL-Cache (2410.23317).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from report_rows import Report

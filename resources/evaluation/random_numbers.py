@@ -1,7 +1,5 @@
 """SplitMix64: the same numbers in every Python, so that drawn videos, documents and intervals are the same everywhere."""
 
-from __future__ import annotations
-
 _MASK = (1 << 64) - 1
 
 

@@ -1,7 +1,5 @@
 """The recipes of an evaluation: methods and saved recipes x shares, named as the tables name them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Sequence

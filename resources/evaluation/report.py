@@ -8,8 +8,6 @@ Made from the log alone: a run that was cut off and went on has the tables of on
 set and nothing else.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

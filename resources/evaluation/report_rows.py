@@ -1,7 +1,5 @@
 """What an evaluation found, per recipe: means over its log. Shares are in [0, 1]."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable

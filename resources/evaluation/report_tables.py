@@ -1,7 +1,5 @@
 """The three forms of a report: JSON and CSV with shares in [0, 1], Markdown in per cent."""
 
-from __future__ import annotations
-
 import json
 
 from intervals import Interval

@@ -1,7 +1,5 @@
 """What `ask_set.py` left of one set: NAME.run.json (what was asked) and NAME.jsonl (the log: one answer a line)."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Paragraphs are parted by empty lines, their lines joined; one that has come before (licences share many) is left out.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import Path

@@ -5,8 +5,6 @@ Plain Python without numpy: the needle test needs no package. Letters come from 
 shows the same. resources/demo/make/world.py draws the world for training; there a scene moves and has noise.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ and prefill; recipes that are asked all questions of a cluster follow after its 
 and are not all there yet are left out when the run ends early; the others are in the log.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ attached, and the words behind it are read as the answer to the request to go on
 everywhere in the document.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

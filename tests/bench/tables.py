@@ -9,8 +9,6 @@ value, e.g. {"threads": 2}; without it the page shows all of them. A cell that i
 also those that the page does not show.
 """
 
-from __future__ import annotations
-
 import json
 import pathlib
 import re

@@ -7,8 +7,6 @@
 empty, all rows attend"), so lines are counted: a layer may have as many as below, and whoever rewrites some lowers its number.
 """
 
-from __future__ import annotations
-
 import pathlib
 import re
 import unittest

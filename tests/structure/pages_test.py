@@ -7,8 +7,6 @@ Words are those of `wc -w`. A sentence is what ends with a full stop, a question
 code blocks, tables and headings are none, a piece of code or a link within a sentence is one word or its text.
 """
 
-from __future__ import annotations
-
 import pathlib
 import re
 import subprocess

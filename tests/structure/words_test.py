@@ -7,8 +7,6 @@ The glossary is in CONTRIBUTING.md. A word that is renamed joins the table below
 code, comments and pages.
 """
 
-from __future__ import annotations
-
 import pathlib
 import re
 import unittest

@@ -7,8 +7,6 @@ linear in it. A video is read once for up to eight retentions (the program's `co
 kvzip-head: KVzip runs on the first three of these videos, and each head's score is the largest that it gave any slot of any video.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Checks the exported folder: transformers must give the training code's logits on a real encoded video, in float32."""
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from pathlib import Path

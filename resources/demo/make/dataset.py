@@ -4,8 +4,6 @@
                                  letters.png, the glyphs of the needle test's cards (DejaVu Sans Bold)
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

@@ -8,8 +8,6 @@ The program answers through `winnow-cli batch FILE`: one JSON object a line with
 questions; one a line comes back, with answers in the same order. Every question is its own conversation.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Writes the trained model as an ordinary Hugging Face LLaVA-OneVision folder, with the sidecar `winnow.json`."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A pool of single frames with JPEG artefacts, as a decoded and resized video shows them; the tower is trained on it."""
 
-from __future__ import annotations
-
 import argparse
 import io
 from multiprocessing import Pool

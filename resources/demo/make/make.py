@@ -1,7 +1,5 @@
 """Makes the demo model from nothing: frames, tower, tokenizer, decoder, export, check. Finished steps are not repeated."""
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

@@ -5,8 +5,6 @@ fused for speed; `export.py` splits them. The decoder runs a visual prefix once 
 each row attends to the prefix and to itself only, which is exactly what one question sees at inference.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import torch

@@ -1,7 +1,5 @@
 """What can be asked about a timeline, in everyday phrasings, and the canonical answers with the scenes that tell them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

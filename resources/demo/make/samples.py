@@ -3,8 +3,6 @@
 The scenes are written down here; everything else comes from a fixed seed outside training.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ articles do not matter. A list or a description must name the whole ordered sequ
 things. A time may be off by one sampling interval or one second, whichever is longer.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

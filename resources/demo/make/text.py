@@ -1,7 +1,5 @@
 """The demo model's tokenizer and the exact text around questions and answers."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Training-only helps: auxiliary heads on the visual tokens after early layers, an
 scene holds the answer. Frames grow by competence. Parameters that are evaluated and exported are a running average.
 """
 
-from __future__ import annotations
-
 import argparse
 import ctypes
 import time

@@ -3,8 +3,6 @@
 Every pooled token by itself, and their mean, must tell colour, shape, letter and its own place in the grid.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from pathlib import Path

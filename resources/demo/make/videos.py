@@ -1,7 +1,5 @@
 """Real video files of the demo world: a seed decides everything, FFmpeg encodes and decodes."""
 
-from __future__ import annotations
-
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The colors and shapes of the demo world by their names, for who judges answers without drawing anything."""
 
-from __future__ import annotations
-
 COLORS = {
     "red": (220, 40, 40),
     "green": (40, 180, 60),

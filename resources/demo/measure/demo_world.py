@@ -1,7 +1,5 @@
 """Makes the modules of ../make importable: the world, its questions and its judge are those that the model was made with."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -5,8 +5,6 @@
 Half an hour on one core (about 10 answers a second). Killed, it goes on where it was: the logs lie in --out.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

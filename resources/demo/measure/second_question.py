@@ -7,8 +7,6 @@ that are right, per method, at one retention: what the first question kept is ke
 read again (guard prefill), or the full cache has stayed in memory (guard ram).
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 from pathlib import Path

@@ -9,8 +9,6 @@ their mean with the half width of a 95 % interval by bootstrap over videos, and 
 room for the next clip. What was answered is kept in a log, and a run that was cut off goes on from there.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

@@ -12,8 +12,6 @@ bootstrap over videos, because questions about one video are not independent; th
 answered is kept in a log, and a run that was cut off goes on from there.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

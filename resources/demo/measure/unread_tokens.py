@@ -5,8 +5,6 @@
 Every question by itself, through `winnow-cli batch --json`. Per cent right, and the visual tokens that the decoder got in the mean.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -8,8 +8,6 @@ The medians of several runs each: bytes a second of a sum over 1 GiB, and multip
 bf16 and int8; on a GPU bytes read and written by a copy of 2 GiB and a bf16 product of 8192 x 8192 x 8192. The peers' scripts run it in a process of its own before and after they measure.
 """
 
-from __future__ import annotations
-
 import argparse
 import pathlib
 import statistics

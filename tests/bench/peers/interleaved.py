@@ -5,8 +5,6 @@ token after them (the median of `steps`), or "decode 10 %", where Winnow keeps a
 many frames.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import pathlib

@@ -11,8 +11,6 @@ of everything but the file's blocks; winnow-cli's own choice is bf16 with AVX-51
 the cache against llama.cpp with all of it; of a hybrid only the layers that attend have one. Prints a table of the medians and the quartiles of the ratios of all pairs; nothing is stored.
 """
 
-from __future__ import annotations
-
 import ctypes
 import statistics
 import sys

@@ -8,8 +8,6 @@ own quantiser. The vocabulary's words are those of --tokenizer (any GGUF file wi
 and llama-cpp-python.
 """
 
-from __future__ import annotations
-
 import argparse
 import pathlib
 

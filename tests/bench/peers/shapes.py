@@ -1,7 +1,5 @@
 """Published shapes, which the peers' models get with random weights: speed does not depend on what the weights are."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

@@ -7,8 +7,6 @@ The measurement is a line of winnow-bench's --serve; what stands behind `--` goe
 time over the new one's; nothing is stored.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 

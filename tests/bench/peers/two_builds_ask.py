@@ -8,8 +8,6 @@ program from its start to its end and for the time that it kept processors busy 
 is stored. Other programs make the times of parts long; the processors' time is less touched by them.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import resource

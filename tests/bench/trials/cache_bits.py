@@ -11,8 +11,6 @@ takes its strong elements alone. Everything else has blocks of 32 with a 16-bit 
 text and recipe. Needs torch, transformers, gguf and accelerate (README.md).
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -7,8 +7,6 @@ Prints the largest difference of each comparison and fails where it is above its
 compared, 1e-2 behind three layers of a cache whose scales have 16 bits. Needs torch and transformers alone.
 """
 
-from __future__ import annotations
-
 import sys
 
 import torch

@@ -1,7 +1,5 @@
 """Readers over what a set keeps of a document: the replay of the document, and questions of many sets at once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

@@ -5,8 +5,6 @@ KVzip+ (arXiv 2601.07891, 3.1): max over replay rows i and the group's heads of 
 (p_ij / (1 - p_ij))^2 |W_O (v_j - o_i)|^2 / |x_i|^2.
 """
 
-from __future__ import annotations
-
 import torch
 from kept_rows import causal
 from real_model import Document, RealModel

@@ -6,8 +6,6 @@ For every bundled video and some methods: share of tokens whose top choice is th
 of both choices. Prints both sides and fails where they differ by more than 0.002 (probabilities) or at all (shares).
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """What each metric says of an answer: published fixtures, rows by hand, and the demo world's own judge."""
 
-from __future__ import annotations
-
 import json
 import math
 import unittest

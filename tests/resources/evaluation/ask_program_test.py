@@ -4,8 +4,6 @@
     WINNOW_CLI=build/release/bin/winnow-cli python3 tests/resources/evaluation/ask_program_test.py
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """What is asked of a set, in which order, and what the log of it holds: by a scripted partner, without the program."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

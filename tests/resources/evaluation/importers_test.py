@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """Tiny files in the benchmarks' own formats, written by hand."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

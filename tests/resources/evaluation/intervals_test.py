@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """95 % intervals: textbook values, and what clusters cost."""
 
-from __future__ import annotations
-
 import math
 import unittest
 

@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """Tables out of logs: those that winnow-cli wrote itself before report.py was, byte for byte; and what each figure means."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

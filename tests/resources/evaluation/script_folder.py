@@ -1,7 +1,5 @@
 """Where the scripts under test are found, and where what they are compared with lies. Imported first."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

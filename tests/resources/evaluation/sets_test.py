@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """Drawn videos and documents: they are those that winnow-cli drew itself, and an answer can only come from what was hidden in them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

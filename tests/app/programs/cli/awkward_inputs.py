@@ -8,8 +8,6 @@ the program read is taken from the pixels and token ids that `winnow-cli export`
 Needs numpy. Prints a line for each case, and fails if one is wrong.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

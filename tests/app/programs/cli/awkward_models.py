@@ -7,8 +7,6 @@ model reads is taken from the token ids of `winnow-cli export` and has to be the
 jinja2 and numpy. Prints a line for each case, and fails if one is wrong.
 """
 
-from __future__ import annotations
-
 import argparse
 import datetime
 import gzip

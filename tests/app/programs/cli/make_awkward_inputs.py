@@ -6,8 +6,6 @@ Needs ffmpeg, numpy, Pillow and PyAV; fetches nothing. Every file is below 300 k
 fields: field k, row by row, is bit k of the number. Quarters are red, green, blue and yellow.
 """
 
-from __future__ import annotations
-
 import io
 import struct
 import subprocess
