@@ -8,10 +8,7 @@
 namespace winnow::test_support {
 
 inline KvShape kv_shape(std::int64_t layers, std::int64_t kv_heads, std::int64_t head_dim) {
-  KvShape shape;
-  shape.layers = layers;
-  shape.kv_heads = kv_heads;
-  shape.head_dim = head_dim;
+  KvShape shape{.layers = layers, .kv_heads = kv_heads, .head_dim = head_dim};
   return shape;
 }
 

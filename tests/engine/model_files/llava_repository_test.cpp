@@ -1,5 +1,5 @@
 // A folder as the LLaVA-NeXT repository saves it, without running it: documents, tokens, template, names. What comes out of its weights:
-// models/llava_onevision/llava_repository_model_test.cpp.
+// models/llava_onevision/llava_onevision_test.cpp.
 #include "engine/model_files/llava_repository.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ constexpr char kTokenizer[] =
     R"({"added_tokens": [{"id": 2, "content": "<|im_start|>", "special": true}, {"id": 3, "content": "<|im_end|>", "special": true}],
         "model": {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}})";
 
-class LlavaRepository : public testing::Test {
+class LlavaRepository : public ::testing::Test {
  protected:
   LlavaRepository() {
     folder_.write("tokenizer.json", kTokenizer);

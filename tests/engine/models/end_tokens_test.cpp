@@ -129,10 +129,7 @@ TEST_F(EndTokens, AreTheConfigurationsTheTokenizersAndTheTemplatesWhereNoFileSay
     std::set<std::int64_t> expected;
     for (std::size_t i = 0; i < each.tokens.size(); ++i) {
       const std::int64_t id = kFirst + static_cast<std::int64_t>(i);
-      AddedToken token;
-      token.id = id;
-      token.content = each.tokens[i];
-      token.special = true;
+      AddedToken token{.id = id, .content = each.tokens[i], .special = true};
       tokenizer.added_tokens.push_back(token);
       const std::string mark = "<" + std::to_string(i) + ">";
       if (const std::size_t at = config.find(mark); at != std::string::npos) config.replace(at, mark.size(), std::to_string(id));

@@ -13,10 +13,9 @@
 #include "tests/support/new_probe.h"
 #include "tests/support/source_folder.h"
 
-namespace winnow {
+namespace winnow::test {
 namespace {
 
-using test::ConfigExercise;
 using Documents = std::map<ModelPart, Json>;
 
 constexpr std::array kParts = {ModelPart::kConfig, ModelPart::kGeneration, ModelPart::kProcessor, ModelPart::kImageProcessor,
@@ -194,4 +193,4 @@ TEST_F(HostileConfig, ADocumentIsCutOffMissingOrNoObject) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::test

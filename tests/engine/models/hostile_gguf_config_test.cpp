@@ -13,10 +13,9 @@
 #include "tests/support/config_exercise.h"
 #include "tests/support/new_probe.h"
 
-namespace winnow {
+namespace winnow::test {
 namespace {
 
-using test::ConfigExercise;
 using Values = GgufMetadata::Values;
 
 constexpr std::uint32_t kGgufSeed = 11;
@@ -219,4 +218,4 @@ INSTANTIATE_TEST_SUITE_P(Architectures, HostileGgufConfig, ::testing::ValuesIn(k
                          [](const auto& info) { return info.param; });
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::test

@@ -26,10 +26,8 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/source_folder.h"
 
-namespace winnow::model_configs_test {
+namespace winnow::test::model_configs_test {
 namespace {
-
-using test::ShownConfig;
 
 constexpr std::string_view kEnding = "_configs.json";
 
@@ -215,4 +213,4 @@ TEST_P(ModelConfigs, WithAnyMemberOfAnyTypeAreReadOrRefused) {
 INSTANTIATE_TEST_SUITE_P(Families, ModelConfigs, ::testing::ValuesIn(files()), [](const auto& info) { return family_of(info.param); });
 
 }  // namespace
-}  // namespace winnow::model_configs_test
+}  // namespace winnow::test::model_configs_test

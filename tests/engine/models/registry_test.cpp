@@ -18,10 +18,8 @@
 #include "tests/support/plain_processor.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow {
+namespace winnow::test_support {
 namespace {
-
-using test_support::FolderCopy;
 
 Error error_of(const ModelSource& source) {
   try {
@@ -435,4 +433,4 @@ TEST(Experts, MayBeStoredEitherWay) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::test_support

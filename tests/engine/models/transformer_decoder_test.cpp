@@ -15,12 +15,8 @@
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow {
+namespace winnow::test_support {
 namespace {
-
-using test_support::golden_folder;
-using test_support::prefill;
-using test_support::relative_distance;
 
 // The decoder of a golden folder, with tiles of any size.
 TransformerDecoder decoder(const std::string& name, std::int64_t tile_rows) {
@@ -274,4 +270,4 @@ TEST_F(TransformerDecoderTest, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::test_support

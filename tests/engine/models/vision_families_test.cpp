@@ -19,14 +19,9 @@
 #include "tests/support/tensor_distance.h"
 #include "tests/support/vision_folders.h"
 
-namespace winnow::vision_families_test {
+namespace winnow::test_support::vision_families_test {
 namespace {
 
-using test_support::golden_folder;
-using test_support::GoldenTensors;
-using test_support::kept_columns;
-using test_support::load_golden_model;
-using test_support::relative_distance;
 using testing::patterned_picture;
 
 constexpr PictureSize kFrame = {34, 24};
@@ -266,4 +261,4 @@ TEST(VisionFamilies, TheTemplateIsThePublishedOne) {
 }
 
 }  // namespace
-}  // namespace winnow::vision_families_test
+}  // namespace winnow::test_support::vision_families_test

@@ -15,17 +15,8 @@
 #include "tests/support/pixel_hash.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow::gemma3_test {
+namespace winnow::test_support::gemma3_test {
 namespace {
-
-using test_support::golden_folder;
-using test_support::golden_of;
-using test_support::golden_pictures;
-using test_support::GoldenTensors;
-using test_support::image_facts;
-using test_support::load_golden_model;
-using test_support::pixels_of;
-using test_support::relative_distance;
 
 constexpr std::array<WeightNameRule, 4> kTextNames = {{{"language_model.model.", "text.model."},
                                                        {"language_model.lm_head.", "text.lm_head."},
@@ -163,4 +154,4 @@ TEST(Gemma3Pictures, BytesOfLargePicturesEqualTheReference) {
 }
 
 }  // namespace
-}  // namespace winnow::gemma3_test
+}  // namespace winnow::test_support::gemma3_test

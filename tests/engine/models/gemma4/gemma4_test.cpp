@@ -15,14 +15,8 @@
 #include "tests/support/folder_test_name.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow::gemma4_test {
+namespace winnow::test_support::gemma4_test {
 namespace {
-
-using test_support::golden_folder;
-using test_support::GoldenTensors;
-using test_support::load_golden_model;
-using test_support::prefill;
-using test_support::relative_distance;
 
 class Gemma4Text : public ::testing::TestWithParam<const char*> {
  protected:
@@ -256,4 +250,4 @@ TEST(Gemma4Inputs, ARowBringsItsIdAlong) {
 }
 
 }  // namespace
-}  // namespace winnow::gemma4_test
+}  // namespace winnow::test_support::gemma4_test

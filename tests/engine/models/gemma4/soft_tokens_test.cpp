@@ -32,10 +32,7 @@ TEST(SoftTokens, EqualTransformers) {
   const Json golden = load_json(source_folder() + "/tests/golden/gemma4/sizes.json");
   ASSERT_GE(golden.size(), 150U);
   for (const Json& row : golden) {
-    SoftTokenRules rules;
-    rules.patch_px = row[0];
-    rules.pooled = row[1];
-    rules.budget = row[2];
+    SoftTokenRules rules{.patch_px = row[0], .pooled = row[1], .budget = row[2]};
     const TokenGrid grid = soft_token_grid({row[3], row[4]}, rules);
     EXPECT_EQ(grid.rows, row[5].get<std::int64_t>()) << row.dump();
     EXPECT_EQ(grid.columns, row[6].get<std::int64_t>()) << row.dump();

@@ -11,11 +11,9 @@
 #include "tests/support/memory_media.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow::glm4v_test {
+namespace winnow::test_support::glm4v_test {
 namespace {
 
-using test_support::golden_folder;
-using test_support::load_golden_model;
 using testing::patterned_picture;
 
 class Glm4vModel : public ::testing::Test {
@@ -79,4 +77,4 @@ TEST_F(Glm4vModel, TheJudgeSharesOutWhatPatchesLookAt) {
 }
 
 }  // namespace
-}  // namespace winnow::glm4v_test
+}  // namespace winnow::test_support::glm4v_test

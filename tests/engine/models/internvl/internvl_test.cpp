@@ -11,15 +11,8 @@
 #include "tests/support/golden_cases.h"
 #include "tests/support/pixel_hash.h"
 
-namespace winnow::internvl_test {
+namespace winnow::test_support::internvl_test {
 namespace {
-
-using test_support::golden_of;
-using test_support::golden_pictures;
-using test_support::GoldenTensors;
-using test_support::image_facts;
-using test_support::load_golden_model;
-using test_support::pixels_of;
 
 MediaFacts video_of(std::int64_t frames, std::int64_t before = 0) {
   MediaFacts facts{MediaKind::kVideo, {34, 24}, frames, static_cast<double>(frames), true};
@@ -88,4 +81,4 @@ TEST(InternVlPictures, BytesOfLargePicturesEqualTheReference) {
 }
 
 }  // namespace
-}  // namespace winnow::internvl_test
+}  // namespace winnow::test_support::internvl_test

@@ -11,10 +11,8 @@
 #include "tests/support/golden_path.h"
 #include "tests/support/memory_media.h"
 
-namespace winnow::lfm2_vl_test {
+namespace winnow::test_support::lfm2_vl_test {
 namespace {
-
-using test_support::load_golden_model;
 
 MediaFacts image_of(int width_px, int height_px) { return {MediaKind::kImage, {width_px, height_px}, 1, 0.0, true}; }
 
@@ -91,4 +89,4 @@ TEST_F(Lfm2VlModel, TheTemplateSaysWhatThePublishedOneSays) {
 }
 
 }  // namespace
-}  // namespace winnow::lfm2_vl_test
+}  // namespace winnow::test_support::lfm2_vl_test

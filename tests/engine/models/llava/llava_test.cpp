@@ -6,14 +6,8 @@
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow::llava_test {
+namespace winnow::test_support::llava_test {
 namespace {
-
-using test_support::GoldenTensors;
-using test_support::image_facts;
-using test_support::load_golden_model;
-using test_support::relative_distance;
-using test_support::video_facts;
 
 class LlavaModel : public ::testing::Test {
  protected:
@@ -82,4 +76,4 @@ TEST_F(LlavaModel, NothingStandsBehindTheLastFrame) {
 }
 
 }  // namespace
-}  // namespace winnow::llava_test
+}  // namespace winnow::test_support::llava_test

@@ -4,17 +4,11 @@
 
 #include "tests/support/expect_error.h"
 
-namespace winnow::llava_onevision_test {
+namespace winnow::test::llava_onevision_test {
 namespace {
 
-using test::expect_error;
-
 GridRules small_rules() {
-  GridRules rules;
-  rules.pinpoints = {{84, 84}, {84, 168}, {168, 84}, {168, 168}};
-  rules.side_px = 84;
-  rules.patches_per_side = 3;
-  rules.max_tiles = 9;
+  GridRules rules{.pinpoints = {{84, 84}, {84, 168}, {168, 84}, {168, 168}}, .side_px = 84, .patches_per_side = 3, .max_tiles = 9};
   return rules;
 }
 
@@ -82,4 +76,4 @@ TEST(TokenLayout, DroppingTheFirstFeatureLeavesOnlySingleImages) {
 }
 
 }  // namespace
-}  // namespace winnow::llava_onevision_test
+}  // namespace winnow::test::llava_onevision_test

@@ -3,13 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/json_document.h"
+#include "engine/models/vision/llava_vision_config.h"
 #include "tests/engine/models/llava_parts/golden_pictures.h"
 #include "tests/support/expect_error.h"
 
-namespace winnow::llava_parts_test {
+namespace winnow::test::llava_parts_test {
 namespace {
-
-using test::expect_error;
 
 GridRules rules_of(const Json& entry) {
   GridRules rules;
@@ -21,11 +20,7 @@ GridRules rules_of(const Json& entry) {
 }
 
 GridRules small_rules() {
-  GridRules rules;
-  rules.pinpoints = {{84, 84}, {84, 168}, {168, 84}, {168, 168}};
-  rules.side_px = 84;
-  rules.patches_per_side = 3;
-  rules.max_tiles = 9;
+  GridRules rules{.pinpoints = {{84, 84}, {84, 168}, {168, 84}, {168, 168}}, .side_px = 84, .patches_per_side = 3, .max_tiles = 9};
   return rules;
 }
 
@@ -127,11 +122,7 @@ TEST(VisualGrid, DroppingAPatchLeavesNothingToStitch) {
 
 TEST(VisualGrid, RefusesAGridThatScalesToNothing) {
   // One row of twelve single-patch tiles scaled to nine: sqrt(12 / 9) = 1.15 leaves no row. transformers fails in interpolate() here.
-  GridRules rules;
-  rules.pinpoints = {{32, 384}};
-  rules.side_px = 32;
-  rules.patches_per_side = 1;
-  rules.max_tiles = 9;
+  GridRules rules{.pinpoints = {{32, 384}}, .side_px = 32, .patches_per_side = 1, .max_tiles = 9};
   expect_error(ErrorCode::kInvalidArgument, "too narrow", [&] { packed_grid({32, 384}, rules); });
 }
 
@@ -147,5 +138,24 @@ TEST(VisualGrid, RefusesSourcesWithoutAreaAndForeignPinpoints) {
   expect_error(ErrorCode::kLimitExceeded, "1024 tiles", [&] { packed_grid({50, 50}, rules); });
 }
 
+std::string canonical(std::string_view stored) { return canonical_weight_name(stored, llava_weight_name_rules()); }
+
+TEST(LlavaWeightNames, BothLayoutsMeetInOne) {
+  EXPECT_EQ(canonical("model.language_model.layers.0.mlp.up_proj.weight"), "language_model.model.layers.0.mlp.up_proj.weight");
+  EXPECT_EQ(canonical("model.vision_tower.vision_model.post_layernorm.bias"), "vision_tower.vision_model.post_layernorm.bias");
+  for (const char* prefix : {"vision_tower.", "vision_tower.vision_model.", "model.vision_tower."})
+    EXPECT_EQ(canonical(std::string(prefix) + "encoder.layers.1.mlp.fc1.bias"), "vision_tower.vision_model.encoder.layers.1.mlp.fc1.bias");
+  EXPECT_EQ(canonical("model.multi_modal_projector.linear_1.weight"), "multi_modal_projector.linear_1.weight");
+  EXPECT_EQ(canonical("model.image_newline"), "image_newline");
+  EXPECT_EQ(canonical("lm_head.weight"), "language_model.lm_head.weight");
+}
+
+TEST(LlavaWeightNames, CanonicalAndUnknownNamesStay) {
+  for (const char* name :
+       {"language_model.model.norm.weight", "image_newline", "model.image_newline_x", "lm_headx", "model.language_modelx.a", ""}) {
+    EXPECT_EQ(canonical(name), name);
+  }
+}
+
 }  // namespace
-}  // namespace winnow::llava_parts_test
+}  // namespace winnow::test::llava_parts_test

@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "engine/base/json_document.h"
+#include "engine/model_files/family_templates.h"
+#include "engine/text/chat_template.h"
 #include "engine/text/tokenizer_file.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/source_folder.h"
@@ -88,6 +92,71 @@ TEST(MiniCpmVTokens, ATokenizerWithoutTheMarksIsRefused) {
   test::expect_error(ErrorCode::kDamagedFile, "tokenizer.json", [] {
     MiniCpmVTokens(*tokenizer("qwen3_5/saved"), {1, 2}, "tokenizer.json");
   });
+}
+
+// The template for folders without one, as transformers renders it (tests/golden/minicpmv/threads.json, by make_minicpmv_golden.py).
+TemplateMessage message_of(const Json& told) {
+  TemplateMessage message;
+  message.role = told.at("role");
+  message.thought = told.value("reasoning_content", "");
+  for (const Json& part : told.at("content")) {
+    const std::string type = part.at("type");
+    using Kind = TemplateContent::Kind;
+    message.content.push_back({type == "image" ? Kind::kImage : type == "video" ? Kind::kVideo : Kind::kText, part.value("text", "")});
+  }
+  return message;
+}
+
+TEST(MiniCpmVTemplate, RendersThreadsAsTransformers) {
+  const Json golden = load_json(source_folder() + "/tests/golden/minicpmv/threads.json");
+  EXPECT_EQ(golden.at("template").get<std::string>(), family_template("minicpmv"));
+  const ChatTemplate written(family_template("minicpmv"), "", "<|im_end|>");
+  ASSERT_EQ(golden.at("rows").size(), 12U);
+  for (const Json& row : golden.at("rows")) {
+    std::vector<TemplateMessage> messages;
+    for (const Json& told : row.at("messages")) messages.push_back(message_of(told));
+    TemplateVariables variables{AddGenerationPrompt::kYes, std::nullopt, "2026-11-28"};
+    if (!row.at("think").is_null()) variables.thinks = row.at("think").get<bool>();
+    std::string text;
+    for (const TemplatePiece& piece : written.render(messages, variables)) text += piece.text;
+    EXPECT_EQ(text, row.at("expected").get<std::string>()) << row.dump();
+  }
+}
+
+// How a picture is cut, compared with transformers (tests/golden/minicpmv/sizes.json, by make_minicpmv_golden.py).
+TEST(SliceChoice, EqualsTransformers) {
+  const Json golden = load_json(source_folder() + "/tests/golden/minicpmv/sizes.json");
+  ASSERT_GE(golden.at("rows").size(), 250U);
+  for (const Json& row : golden.at("rows")) {
+    const SliceRules rules{row[0], row[1], row[2], row[3]};
+    const SlicedPicture cut = sliced_picture({row[4], row[5]}, rules);
+    EXPECT_EQ(Json::array({cut.whole.rows, cut.whole.columns, cut.rows, cut.columns, cut.slice.rows, cut.slice.columns}),
+              Json(std::vector<Json>(row.begin() + 6, row.end())))
+        << row.dump();
+  }
+}
+
+TEST(SliceChoice, ASmallPictureIsMadeLargerAndNotCut) {
+  const SlicedPicture small = sliced_picture({10, 10}, {});
+  EXPECT_EQ(small.whole, (CellGrid{8, 8}));
+  EXPECT_EQ(small.slices(), 0);
+  EXPECT_EQ(small.cells(), 64);
+}
+
+TEST(SliceChoice, ALargePictureIsCutInItsOwnShape) {
+  const SlicedPicture wide = sliced_picture({1080, 1920}, {});
+  EXPECT_EQ(wide.rows, 2);
+  EXPECT_EQ(wide.columns, 4);
+  EXPECT_EQ(wide.cells(), wide.whole.cells() + 8 * wide.slice.cells());
+  SliceRules fine{.joined = 2};
+  EXPECT_GT(sliced_picture({1080, 1920}, fine).cells(), 3 * wide.cells()) << "four patches a token";
+}
+
+TEST(SliceChoice, AStripHasACellAcross) {
+  const SlicedPicture strip = sliced_picture({1, 200}, {});
+  EXPECT_EQ(strip.whole.rows, 1);
+  EXPECT_GT(strip.whole.columns, 100);
+  test::expect_error(ErrorCode::kInvalidArgument, "image", [] { sliced_picture({0, 5}, {}); });
 }
 
 }  // namespace

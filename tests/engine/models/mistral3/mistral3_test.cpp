@@ -6,10 +6,8 @@
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/memory_media.h"
 
-namespace winnow::mistral3_test {
+namespace winnow::test_support::mistral3_test {
 namespace {
-
-using test_support::load_golden_model;
 
 class Mistral3Model : public ::testing::Test {
  protected:
@@ -52,4 +50,4 @@ TEST_F(Mistral3Model, TheJudgeSharesOutWhatPatchesLookAt) {
 }
 
 }  // namespace
-}  // namespace winnow::mistral3_test
+}  // namespace winnow::test_support::mistral3_test

@@ -8,10 +8,8 @@
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/memory_media.h"
 
-namespace winnow::qwen2_vl_test {
+namespace winnow::testing::qwen2_vl_test {
 namespace {
-
-using testing::patterned_picture;
 
 std::vector<TokenOrigin> text(std::size_t tokens) { return std::vector<TokenOrigin>(tokens); }
 
@@ -103,4 +101,4 @@ TEST(Qwen2VlJudge, HandsOutAttentionOnce) {
   }
 }
 }  // namespace
-}  // namespace winnow::qwen2_vl_test
+}  // namespace winnow::testing::qwen2_vl_test

@@ -10,13 +10,8 @@
 #include "tests/support/folder_test_name.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow::qwen3_5_test {
+namespace winnow::test_support::qwen3_5_test {
 namespace {
-
-using test_support::golden_folder;
-using test_support::GoldenTensors;
-using test_support::load_golden_model;
-using test_support::relative_distance;
 
 constexpr const char* kFolders[] = {"qwen3_5/published", "qwen3_5/saved", "qwen3_5_moe/published"};
 
@@ -125,4 +120,4 @@ TEST(Qwen35Shape, SaysWhichLayersKeepStates) {
 }
 
 }  // namespace
-}  // namespace winnow::qwen3_5_test
+}  // namespace winnow::test_support::qwen3_5_test

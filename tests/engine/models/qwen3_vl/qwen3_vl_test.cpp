@@ -9,10 +9,8 @@
 #include "engine/models/vision/time_positions.h"
 #include "tests/engine/models/golden_model.h"
 
-namespace winnow::qwen3_vl_test {
+namespace winnow::test_support::qwen3_vl_test {
 namespace {
-
-using test_support::load_golden_model;
 
 const TimeScale kApart{.joined_frames = 2, .sets_apart = true};
 
@@ -136,4 +134,4 @@ TEST(FrameSizes, GoByTheNumberOfAllFrames) {
 }
 
 }  // namespace
-}  // namespace winnow::qwen3_vl_test
+}  // namespace winnow::test_support::qwen3_vl_test

@@ -1,20 +1,16 @@
 // What only Idefics3 and SmolVLM have; what all families promise is in vision_families_test.cpp. Golden folders: tests/golden/smolvlm,
 // rebuilt by tests/golden/make/make_smolvlm_golden.py.
-
 #include <gtest/gtest.h>
 
+#include "engine/base/json_document.h"
+#include "engine/models/families/smolvlm_pixels.h"
 #include "tests/engine/models/golden_model.h"
+#include "tests/engine/models/llava_parts/golden_pictures.h"
 #include "tests/support/golden_cases.h"
+#include "tests/support/pixel_hash.h"
 
-namespace winnow::smolvlm_test {
+namespace winnow::test_support::smolvlm_test {
 namespace {
-
-using test_support::golden_of;
-using test_support::golden_pictures;
-using test_support::GoldenTensors;
-using test_support::image_facts;
-using test_support::load_golden_model;
-using test_support::pixels_of;
 
 MediaFacts video_of(std::int64_t frames, std::int64_t before = 0) {
   MediaFacts facts{MediaKind::kVideo, {34, 24}, frames, static_cast<double>(frames), true};
@@ -67,5 +63,34 @@ TEST_F(SmolVlmModel, FramesOfASourceStandOneAfterTheOther) {
   EXPECT_EQ(shared.positions[0][0].item<std::int64_t>(), placed.positions[0][0].item<std::int64_t>());
 }
 
+// Pixels against transformers' processors, byte for byte; tests/golden/make/make_smolvlm_golden.py.
+SmolVlmPixels unscaled(const std::string& what, int resample) {
+  Json document = {{"size", {{"longest_edge", 768}}},
+                   {"max_image_size", {{"longest_edge", 256}}},
+                   {"resample", resample},
+                   {"do_rescale", false},
+                   {"do_normalize", false}};
+  if (what == "fast") document["image_processor_type"] = "SmolVLMImageProcessorFast";
+  const JsonObject object(document, "preprocessor_config.json");
+  return what == "video" ? parse_smolvlm_video_processor(object) : parse_smolvlm_image_processor(object);
+}
+
+TEST(SmolVlmImageProcessor, BytesOfLargePicturesEqualTheReference) {
+  const Json golden = load_json(source_folder() + "/tests/golden/smolvlm/sizes.json");
+  ASSERT_GE(golden["hashes"].size(), 20U);
+  for (const Json& row : golden["hashes"]) {
+    SCOPED_TRACE(row.dump());
+    const std::string what = row[0];
+    const std::int64_t height = row[1], width = row[2];
+    const RgbImage picture{static_cast<int>(width), static_cast<int>(height), test::golden_picture(height, width, row[3])};
+    SmolVlmProcessorConfig config;
+    config.image = config.video = unscaled(what, row[4]);
+    const SmolVlmImageProcessor processor(config);
+    const PixelValues pixels = what == "video" ? processor.frames(std::span(&picture, 1)) : processor.image(picture);
+    EXPECT_EQ(pixels.source_height_px, height);
+    EXPECT_EQ(test::pixel_hash(pixels.pixels), row[5].get<std::string>());
+  }
+}
+
 }  // namespace
-}  // namespace winnow::smolvlm_test
+}  // namespace winnow::test_support::smolvlm_test

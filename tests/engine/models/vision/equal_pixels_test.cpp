@@ -11,9 +11,8 @@ namespace {
 
 // A picture of so many columns, its cells row by row; each is three equal values.
 PixelValues picture(const std::vector<float>& cells, std::int64_t columns) {
-  PixelValues pixels;
-  pixels.pixels = at::tensor(cells).unsqueeze(1).repeat({1, 3});
-  pixels.cells = PixelCells{std::ssize(cells) / columns, columns, 3, 1, {1.0, 1.0, 0.5}};
+  PixelValues pixels{.pixels = at::tensor(cells).unsqueeze(1).repeat({1, 3}),
+                     .cells = PixelCells{std::ssize(cells) / columns, columns, 3, 1, {1.0, 1.0, 0.5}}};
   return pixels;
 }
 
