@@ -35,9 +35,7 @@ class AppendCase {
 
   AppendSlotsArgs args() {
     const auto heads = static_cast<std::int64_t>(slots_.size());
-    AppendSlotsArgs args;
-    args.key = source_.data();
-    args.value = source_.data() + heads * head_dim_ * element_bytes_;
+    AppendSlotsArgs args{.key = source_.data(), .value = source_.data() + heads * head_dim_ * element_bytes_};
     args.key_head_stride = args.value_head_stride = head_dim_;
     args.key_token_stride = args.value_token_stride = 2 * heads * head_dim_;
     args.element_bytes = element_bytes_;

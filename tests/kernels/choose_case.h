@@ -37,12 +37,8 @@ struct ChooseCase {
 
   // The settings, without memory.
   SampleTokenArgs args(double temperature, std::int64_t top_k, double top_p, double min_p) const {
-    SampleTokenArgs args;
-    args.vocabulary = static_cast<std::int64_t>(logits.size());
-    args.temperature = temperature;
-    args.top_k = top_k;
-    args.top_p = top_p;
-    args.min_p = min_p;
+    SampleTokenArgs args{
+        .vocabulary = static_cast<std::int64_t>(logits.size()), .temperature = temperature, .top_k = top_k, .top_p = top_p, .min_p = min_p};
     return args;
   }
 

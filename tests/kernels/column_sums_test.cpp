@@ -14,13 +14,8 @@
 #include "tests/kernels/changed_arguments.h"
 #include "tests/kernels/narrow.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::ChangedArguments;
-using testing::kBad;
-using testing::kOk;
-using testing::kTooLarge;
 
 // Queries and keys lie in wider rows, as slices of a projection do. The log-sum-exp is the rows' own, so that probabilities sum to 1.
 class Problem {
@@ -53,14 +48,13 @@ class Problem {
     result.sums.assign(static_cast<std::size_t>(group_ * (columns_ + 3)), 1.0F);
     result.squares.assign(static_cast<std::size_t>(columns_), 1.0F);
     result.entropy.assign(static_cast<std::size_t>(group_), 1.0);
-    ColumnSumsArgs args;
-    args.type = type_;
-    args.query = query_.data();
-    args.query_head_stride = rows_ * stride();
-    args.query_row_stride = stride();
-    args.group = group_;
-    args.rows = rows_;
-    args.key = key_.data();
+    ColumnSumsArgs args{.type = type_,
+                        .query = query_.data(),
+                        .query_head_stride = rows_ * stride(),
+                        .query_row_stride = stride(),
+                        .group = group_,
+                        .rows = rows_,
+                        .key = key_.data()};
     args.key_stride = stride();
     args.columns = columns_;
     args.head_dim = head_dim_;
@@ -228,4 +222,4 @@ TEST(ColumnSums, RefuseWhatTheyCannotRead) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

@@ -97,13 +97,12 @@ struct BlockGemvCase {
 
   // Everything but the pointers.
   CudaBlockGemvArgs args() const {
-    CudaBlockGemvArgs args;
-    args.type = shape.type;
-    args.columns = shape.columns;
-    args.rows = shape.rows;
-    args.inputs = shape.inputs;
-    args.element = shape.element;
-    args.output_stride = output_stride();
+    CudaBlockGemvArgs args{.type = shape.type,
+                           .columns = shape.columns,
+                           .rows = shape.rows,
+                           .inputs = shape.inputs,
+                           .element = shape.element,
+                           .output_stride = output_stride()};
     return args;
   }
 

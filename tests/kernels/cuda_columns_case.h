@@ -88,14 +88,13 @@ class CudaColumnsCase {
 
   // Of queries and keys that lie there.
   CudaLogits logits(const std::byte* query_at, const std::byte* key_at) const {
-    CudaLogits logits;
-    logits.type = shape.type;
-    logits.query = query_at;
-    logits.query_head_stride = stride();
-    logits.query_row_stride = heads() * stride();
-    logits.kv_heads = shape.kv_heads;
-    logits.group = shape.group;
-    logits.rows = shape.rows;
+    CudaLogits logits{.type = shape.type,
+                      .query = query_at,
+                      .query_head_stride = stride(),
+                      .query_row_stride = heads() * stride(),
+                      .kv_heads = shape.kv_heads,
+                      .group = shape.group,
+                      .rows = shape.rows};
     logits.key = key_at;
     logits.key_head_stride = stride();
     logits.key_row_stride = shape.kv_heads * stride();
@@ -169,10 +168,7 @@ inline std::vector<CudaColumnsCase::Shape> column_sizes() {
   std::vector<CudaColumnsCase::Shape> all;
   for (const auto& [rows, columns, seen] :
        {std::array<std::int64_t, 3>{1, 1, 1}, {70, 70, 1}, {130, 65, -3}, {64, 128, 65}, {5, 200, 200}, {129, 63, 1000}, {40, 30, -40}}) {
-    CudaColumnsCase::Shape shape;
-    shape.rows = rows;
-    shape.columns = columns;
-    shape.seen_by_first = seen;
+    CudaColumnsCase::Shape shape{.rows = rows, .columns = columns, .seen_by_first = seen};
     all.push_back(shape);
   }
   return all;

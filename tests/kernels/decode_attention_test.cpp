@@ -11,13 +11,8 @@
 #include "tests/kernels/changed_arguments.h"
 #include "tests/kernels/decode_attention_case.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::ChangedArguments;
-using testing::DecodeCase;
-using testing::kBad;
-using testing::kTooLarge;
 
 constexpr double kEps = 5.960464477539063e-8;  // 2^-24, half a unit in the last place of fp32
 
@@ -273,4 +268,4 @@ TEST(Half, UpcastsExactly) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

@@ -11,17 +11,8 @@
 #include "tests/kernels/every_target.h"
 #include "tests/kernels/gated_case.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::ChangedArguments;
-using testing::GatedCase;
-using testing::kBad;
-using testing::kEveryActivation;
-using testing::kEveryElementType;
-using testing::kOk;
-using testing::kTooLarge;
-using testing::with_every_target;
 
 using Kernel = LaunchStatus (*)(const GatedActivationArgs&);
 
@@ -121,4 +112,4 @@ TEST(GatedActivation, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

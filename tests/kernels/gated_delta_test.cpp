@@ -12,13 +12,8 @@
 #include "tests/kernels/changed_arguments.h"
 #include "tests/kernels/every_target.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::ChangedArguments;
-using testing::kBad;
-using testing::kOk;
-using testing::kTooLarge;
 
 using DeltaKernel = LaunchStatus (*)(const GatedDeltaArgs&);
 
@@ -75,12 +70,7 @@ struct DeltaProblem {
 
 GatedDeltaArgs sizes_of(std::int64_t tokens, std::int64_t key_heads, std::int64_t value_heads, std::int64_t key_dim,
                         std::int64_t value_dim) {
-  GatedDeltaArgs args;
-  args.tokens = tokens;
-  args.key_heads = key_heads;
-  args.value_heads = value_heads;
-  args.key_dim = key_dim;
-  args.value_dim = value_dim;
+  GatedDeltaArgs args{.tokens = tokens, .key_heads = key_heads, .value_heads = value_heads, .key_dim = key_dim, .value_dim = value_dim};
   return args;
 }
 
@@ -144,4 +134,4 @@ TEST(GatedDelta, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

@@ -42,11 +42,10 @@ class GatherCase {
 
   // tables and sources: of the memory that a kernel reads.
   GatherSlotsArgs args(std::byte* const* from_table, std::byte* const* to_table, const std::int32_t* sources) const {
-    GatherSlotsArgs args;
-    args.kv_heads = heads();
-    args.row_bytes = row_bytes_;
-    args.block_slots = kBlockSlots;
-    args.from_key_blocks = reinterpret_cast<const void* const*>(from_table);
+    GatherSlotsArgs args{.kv_heads = heads(),
+                         .row_bytes = row_bytes_,
+                         .block_slots = kBlockSlots,
+                         .from_key_blocks = reinterpret_cast<const void* const*>(from_table)};
     args.from_value_blocks = args.from_key_blocks + heads() * kFromStride;
     args.from_stride = kFromStride;
     args.to_key_blocks = reinterpret_cast<void* const*>(to_table);

@@ -11,10 +11,8 @@
 #include "tests/kernels/every_target.h"
 #include "tests/kernels/random_blocks.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::with_every_target;
 
 constexpr BlockType kTypes[] = {BlockType::kQ8_0, BlockType::kQ4_0, BlockType::kQ4_1, BlockType::kQ5_0, BlockType::kQ5_1,
                                 BlockType::kQ4_K, BlockType::kQ5_K, BlockType::kQ6_K, BlockType::kU4Z,  BlockType::kU8Z};
@@ -244,4 +242,4 @@ TEST(Int8Gemv, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

@@ -22,23 +22,20 @@ struct Narrow {
 Narrow narrow(const std::vector<float>& values, std::int64_t rows) {
   const auto length = static_cast<std::int64_t>(values.size()) / rows;
   Narrow result{std::vector<std::int8_t>(values.size(), 99), std::vector<float>(static_cast<std::size_t>(rows), -7.0F)};
-  Int8RowsArgs args;
-  args.values = values.data();
-  args.value_stride = length;
-  args.rows = rows;
-  args.length = length;
-  args.codes = result.codes.data();
-  args.scales = result.scales.data();
+  Int8RowsArgs args{.values = values.data(),
+                    .value_stride = length,
+                    .rows = rows,
+                    .length = length,
+                    .codes = result.codes.data(),
+                    .scales = result.scales.data()};
   EXPECT_EQ(int8_rows(args), LaunchStatus::kOk);
   return result;
 }
 
 std::vector<float> upcast(const Narrow& narrow) {
   std::vector<float> values(narrow.codes.size(), -7.0F);
-  DequantiseRowsArgs args;
-  args.codes = narrow.codes.data();
-  args.scales = narrow.scales.data();
-  args.rows = static_cast<std::int64_t>(narrow.scales.size());
+  DequantiseRowsArgs args{
+      .codes = narrow.codes.data(), .scales = narrow.scales.data(), .rows = static_cast<std::int64_t>(narrow.scales.size())};
   args.length = static_cast<std::int64_t>(narrow.codes.size()) / args.rows;
   args.values = values.data();
   args.value_stride = args.length;

@@ -70,14 +70,13 @@ class NearestCase {
   Result result() const { return {std::vector<float>(index(shape.asking), -7.0F), std::vector<std::int32_t>(index(shape.asking), -7)}; }
 
   CudaNearestRowsArgs args(const Memory& memory, std::int64_t parts) const {
-    CudaNearestRowsArgs args;
-    args.type = shape.type;
-    args.first = memory.first;
-    args.first_stride = stride();
-    args.second = shape.both ? memory.second : nullptr;
-    args.second_stride = stride();
-    args.width = shape.width;
-    args.asking = memory.asking;
+    CudaNearestRowsArgs args{.type = shape.type,
+                             .first = memory.first,
+                             .first_stride = stride(),
+                             .second = shape.both ? memory.second : nullptr,
+                             .second_stride = stride(),
+                             .width = shape.width,
+                             .asking = memory.asking};
     args.asking_count = shape.asking;
     args.among = memory.among;
     args.among_count = shape.among;
@@ -178,14 +177,13 @@ class MergeCase {
 
   // The other pointers are the host's.
   CudaMergeRowsArgs args(const float* rows, const std::int32_t* staying, float* output) const {
-    CudaMergeRowsArgs args;
-    args.rows = rows;
-    args.row_stride = stride_;
-    args.width = width_;
-    args.stay = staying;
-    args.count = std::ssize(stay);
-    args.own = own.data();
-    args.divisor = divisor.data();
+    CudaMergeRowsArgs args{.rows = rows,
+                           .row_stride = stride_,
+                           .width = width_,
+                           .stay = staying,
+                           .count = std::ssize(stay),
+                           .own = own.data(),
+                           .divisor = divisor.data()};
     args.begin = begin.data();
     args.from = from.data();
     args.weight = weight.data();

@@ -50,14 +50,13 @@ struct Attention {
     workspace.back() = 123.0F;
   }
   PrefillAttentionArgs args() {
-    PrefillAttentionArgs args;
-    args.type = shape.type;
-    args.query = query.words.data();
-    args.query_head_stride = shape.rows * shape.head_dim;
-    args.query_row_stride = shape.head_dim;
-    args.group = shape.group;
-    args.rows = shape.rows;
-    args.key = key.words.data();
+    PrefillAttentionArgs args{.type = shape.type,
+                              .query = query.words.data(),
+                              .query_head_stride = shape.rows * shape.head_dim,
+                              .query_row_stride = shape.head_dim,
+                              .group = shape.group,
+                              .rows = shape.rows,
+                              .key = key.words.data()};
     args.key_stride = shape.head_dim + 3;
     args.value = value.words.data();
     args.value_stride = shape.head_dim + 5;

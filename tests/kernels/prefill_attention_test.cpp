@@ -11,16 +11,8 @@
 #include "tests/kernels/every_target.h"
 #include "tests/kernels/prefill_attention_case.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::Attention;
-using testing::Case;
-using testing::ChangedArguments;
-using testing::Elements;
-using testing::kBad;
-using testing::kTooLarge;
-using testing::with_every_target;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
@@ -212,4 +204,4 @@ TEST(HalfTypes, RoundToNearestAndEven) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

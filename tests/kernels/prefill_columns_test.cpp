@@ -10,12 +10,8 @@
 #include "tests/kernels/every_target.h"
 #include "tests/kernels/prefill_attention_case.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::Attention;
-using testing::Case;
-using testing::with_every_target;
 
 // Relative, of a sum of positive terms. fp32: a logit of standard normals is a sum of head_dim products of up to 6, times a scale, and its
 // error is that of the probability; then a sum over rows. In bf16 a probability is rounded once more, by 2^-8 of itself at most.
@@ -155,4 +151,4 @@ TEST(PrefillColumns, RefuseWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

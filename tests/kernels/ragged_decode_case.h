@@ -41,14 +41,13 @@ struct RaggedDecodeCase {
 
   // Everything but the pointers.
   CudaDecodeAttentionArgs args(std::int64_t parts) const {
-    CudaDecodeAttentionArgs args;
-    args.type = type;
-    args.kv_heads = static_cast<std::int64_t>(slots.size());
-    args.group = group;
-    args.head_dim = head_dim;
-    args.table_stride = table_stride;
-    args.slots = slots.data();
-    args.block_slots = DecodeCase::kBlockSlots;
+    CudaDecodeAttentionArgs args{.type = type,
+                                 .kv_heads = static_cast<std::int64_t>(slots.size()),
+                                 .group = group,
+                                 .head_dim = head_dim,
+                                 .table_stride = table_stride,
+                                 .slots = slots.data(),
+                                 .block_slots = DecodeCase::kBlockSlots};
     args.scale = 1.0F / std::sqrt(static_cast<float>(head_dim));
     args.parts = parts;
     return args;

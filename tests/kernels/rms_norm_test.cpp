@@ -11,16 +11,8 @@
 #include "tests/kernels/every_target.h"
 #include "tests/kernels/norm_case.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::ChangedArguments;
-using testing::kBad;
-using testing::kOk;
-using testing::kTooLarge;
-using testing::norm_types;
-using testing::NormCase;
-using testing::with_every_target;
 
 using Kernel = LaunchStatus (*)(const RmsNormArgs&);
 
@@ -135,4 +127,4 @@ TEST(RmsNormKernel, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

@@ -9,14 +9,8 @@
 #include "tests/kernels/every_target.h"
 #include "tests/kernels/rotary_case.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::ChangedArguments;
-using testing::kBad;
-using testing::kOk;
-using testing::kTooLarge;
-using testing::RotaryCase;
 
 using RotaryKernel = LaunchStatus (*)(const RotaryArgs&);
 
@@ -63,4 +57,4 @@ TEST(Rotary, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

@@ -51,14 +51,13 @@ class RotateAppendCase {
   }
   CudaRotateAppendArgs args(const void* input_at, const void* cosine_at, const void* sine_at, void* queries_at,
                             void* const* table_at) const {
-    CudaRotateAppendArgs args;
-    args.type = type_;
-    args.heads = heads_;
-    args.kv_heads = std::ssize(slots_);
-    args.half = half_;
-    args.input = input_at;
-    args.cosine = cosine_at;
-    args.sine = sine_at;
+    CudaRotateAppendArgs args{.type = type_,
+                              .heads = heads_,
+                              .kv_heads = std::ssize(slots_),
+                              .half = half_,
+                              .input = input_at,
+                              .cosine = cosine_at,
+                              .sine = sine_at};
     args.queries = queries_at;
     args.slots = slots_.data();
     args.key_blocks = table_at;

@@ -13,16 +13,8 @@
 #include "tests/kernels/changed_arguments.h"
 #include "tests/kernels/choose_case.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::ChangedArguments;
-using testing::ChooseCase;
-using testing::expected_choice;
-using testing::kBad;
-using testing::kNever;
-using testing::kOk;
-using testing::kTooLarge;
 
 constexpr double kUnits = 0x1.0p40;
 
@@ -168,8 +160,7 @@ TEST(SampleWeights, WeightsAreExponentials) {
 
 TEST(SampleWeights, KeysAreInTheOrderOfScoresThenOfIds) {
   const float scores[] = {std::numeric_limits<float>::max(), 7.0F, 7.0F, 1e-45F, 0.0F, -0.0F, -1e-45F, -2.0F, -3e38F, kNever};
-  SampleTokenArgs args;
-  args.logits = scores;
+  SampleTokenArgs args{.logits = scores};
   for (std::int64_t id = 1; id < 10; ++id) {
     EXPECT_GT(choice_key(args, id - 1), choice_key(args, id)) << id;
     EXPECT_EQ(choice_id(choice_key(args, id)), id);
@@ -195,11 +186,7 @@ TEST(SampleToken, RefusesBadArguments) {
   std::uint64_t workspace[1 + 2 * kChoiceChunk];
   std::uint8_t seen[4] = {};
   std::int64_t choice = 0;
-  SampleTokenArgs good;
-  good.logits = logits;
-  good.vocabulary = 4;
-  good.workspace = workspace;
-  good.choice = &choice;
+  SampleTokenArgs good{.logits = logits, .vocabulary = 4, .workspace = workspace, .choice = &choice};
   const ChangedArguments expect(good, {&sample_token_reference});
   expect(kOk, [](auto&) {});
   const double nan = std::nan("");
@@ -220,4 +207,4 @@ TEST(SampleToken, RefusesBadArguments) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

@@ -146,14 +146,13 @@ class SharedAttentionCase {
   }
 
   CudaSharedAttentionArgs args(const Memory& memory, std::int64_t parts) const {
-    CudaSharedAttentionArgs args;
-    args.query = memory.query;
-    args.output = memory.output;
-    args.type = shape.type;
-    args.kv_heads = kv_heads();
-    args.group = shape.group;
-    args.head_dim = shape.head_dim;
-    args.key_blocks = memory.key_blocks;
+    CudaSharedAttentionArgs args{.query = memory.query,
+                                 .output = memory.output,
+                                 .type = shape.type,
+                                 .kv_heads = kv_heads(),
+                                 .group = shape.group,
+                                 .head_dim = shape.head_dim,
+                                 .key_blocks = memory.key_blocks};
     args.value_blocks = memory.value_blocks;
     args.table_stride = table_stride;
     args.block_slots = kBlockSlots;

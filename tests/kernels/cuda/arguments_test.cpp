@@ -16,18 +16,8 @@
 #include "tests/kernels/rotate_append_case.h"
 #include "tests/kernels/shared_attention_case.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::CudaColumnsCase;
-using testing::CudaCrossModalCase;
-using testing::CudaSparsityCase;
-using testing::kBad;
-using testing::kOk;
-using testing::kTooLarge;
-using testing::NearestCase;
-using testing::RaggedDecodeCase;
-using testing::SharedAttentionCase;
 
 // Of the rules, and of the reference, where there is one.
 template <class Args>
@@ -114,13 +104,7 @@ TEST(CudaArguments, OfBlockMatricesAreChecked) {
   expect(kTooLarge, [](auto& a) { a.inputs = kMaxCudaProductInputs + 1; });
   expect(kTooLarge, [](auto& a) { a.rows = a.output_stride = kMaxCudaMatrixSide + 1; });
 
-  CudaDequantiseRowsArgs dequantise;
-  dequantise.type = BlockType::kQ8_0;
-  dequantise.matrix = memory;
-  dequantise.columns = 32;
-  dequantise.rows = 2;
-  dequantise.count = 1;
-  dequantise.output = memory;
+  CudaDequantiseRowsArgs dequantise{.type = BlockType::kQ8_0, .matrix = memory, .columns = 32, .rows = 2, .count = 1, .output = memory};
   const Changed expect_dequantise(dequantise, cuda_dequantise_rows_reference);
   const std::int64_t ids[] = {0, 1, 2};
   expect_dequantise(kOk, [&](auto& a) {
@@ -299,4 +283,4 @@ TEST(CudaArguments, OfNearestRowsAreChecked) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

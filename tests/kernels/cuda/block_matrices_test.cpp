@@ -10,14 +10,8 @@
 #include "tests/kernels/cuda_block_case.h"
 #include "tests/kernels/device_memory.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::BarelyAligned;
-using testing::BlockGemvCase;
-using testing::BlockGemvShape;
-using testing::DeviceMemory;
-using testing::grid_of;
 
 class CudaBlocks : public testing::OnRunner {};
 
@@ -165,4 +159,4 @@ TEST_F(CudaBlocks, RowsThatAreAskedForAreThoseOfThisPart) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

@@ -12,12 +12,8 @@
 #include "tests/kernels/cuda_columns_case.h"
 #include "tests/kernels/device_memory.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::CudaColumnsCase;
-using testing::DeviceMemory;
-using testing::grid_of;
 
 class CudaColumnSums : public testing::OnRunner {};
 
@@ -176,4 +172,4 @@ TEST_F(CudaColumnSums, KeepDamageVisible) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

@@ -13,12 +13,8 @@
 #include "tests/kernels/cuda_cross_modal_case.h"
 #include "tests/kernels/device_memory.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::CudaColumnsCase;
-using testing::CudaCrossModalCase;
-using testing::DeviceMemory;
 
 class CudaCrossModalEntropy : public testing::OnRunner {};
 
@@ -167,4 +163,4 @@ TEST_F(CudaCrossModalEntropy, KeepsDamageVisible) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

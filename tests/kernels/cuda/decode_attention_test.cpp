@@ -9,13 +9,8 @@
 #include "tests/kernels/device_memory.h"
 #include "tests/kernels/ragged_decode_case.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::DeviceDecode;
-using testing::DeviceMemory;
-using testing::grid_of;
-using testing::RaggedDecodeCase;
 
 class CudaDecodeAttention : public testing::OnRunner {};
 
@@ -110,4 +105,4 @@ TEST_F(CudaDecodeAttention, CountsFurtherSlots) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

@@ -34,15 +34,8 @@
 #include "tests/kernels/gemv_case.h"
 #include "tests/kernels/merging_case.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::ChooseCase;
-using testing::CudaColumnsCase;
-using testing::CudaSparsityCase;
-using testing::expected_choice;
-using testing::GemvCase;
-using testing::NearestCase;
 
 TEST(CudaDeviceCode, DecodePartsFillTheDeviceAndStayLong) {
   EXPECT_EQ(cuda_decode_parts(100, 2, 7, 132), 1);
@@ -345,4 +338,4 @@ TEST(CudaDeviceCode, RowsMayLieFarApart) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

@@ -8,12 +8,8 @@
 #include "tests/kernels/gated_case.h"
 #include "tests/kernels/gemv_case.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::DeviceMemory;
-using testing::GemvCase;
-using testing::grid_of;
 
 class CudaGemv : public testing::OnRunner {};
 
@@ -68,4 +64,4 @@ TEST_F(CudaGemv, OfTheSameInputsIsTheSameBits) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

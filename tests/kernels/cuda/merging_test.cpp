@@ -10,13 +10,8 @@
 #include "tests/kernels/device_memory.h"
 #include "tests/kernels/merging_case.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::DeviceMemory;
-using testing::grid_of;
-using testing::MergeCase;
-using testing::NearestCase;
 
 class CudaMerging : public testing::OnRunner {};
 
@@ -217,4 +212,4 @@ TEST_F(CudaMerging, MergedRowsAreTheReferencesToTheBit) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

@@ -24,9 +24,7 @@ TEST(CudaReferences, AppendSlotsSolveACaseByHand) {
   void* key_blocks[] = {blocks[0], blocks[1]};
   void* value_blocks[] = {blocks[2], blocks[3]};
   const std::int32_t slots[] = {1};
-  AppendSlotsArgs args;
-  args.key = keys;
-  args.value = values;
+  AppendSlotsArgs args{.key = keys, .value = values};
   args.key_head_stride = args.value_head_stride = 2;
   args.key_token_stride = args.value_token_stride = 1;
   args.element_bytes = 2;
@@ -62,10 +60,7 @@ TEST(CudaReferences, GatherSlotsSolveACaseByHand) {
   const std::int32_t first[] = {0, 1};
   const std::int32_t count[] = {3, 1};
   const std::int32_t sources[] = {3, 0, 2, 3};
-  GatherSlotsArgs args;
-  args.kv_heads = 2;
-  args.row_bytes = 2;
-  args.block_slots = 2;
+  GatherSlotsArgs args{.kv_heads = 2, .row_bytes = 2, .block_slots = 2};
   args.from_key_blocks = args.from_value_blocks = from_blocks;
   args.to_key_blocks = args.to_value_blocks = to_blocks;
   args.from_stride = args.to_stride = 2;
@@ -163,8 +158,7 @@ TEST(CudaReferences, MergedRowsAreKnownByHand) {
   const float divisor[] = {1, 4};
   const float weight[] = {1, 2};
   float output[4] = {};
-  CudaMergeRowsArgs args;
-  args.rows = rows;
+  CudaMergeRowsArgs args{.rows = rows};
   args.row_stride = args.width = 2;
   args.stay = stay;
   args.count = 2;

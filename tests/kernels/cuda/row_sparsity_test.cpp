@@ -10,12 +10,8 @@
 #include "tests/kernels/cuda_sparsity_case.h"
 #include "tests/kernels/device_memory.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::CudaColumnsCase;
-using testing::CudaSparsityCase;
-using testing::DeviceMemory;
 
 class CudaRowSparsity : public testing::OnRunner {};
 
@@ -186,4 +182,4 @@ TEST_F(CudaRowSparsity, KeepsDamageVisible) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

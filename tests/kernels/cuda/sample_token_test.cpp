@@ -9,13 +9,8 @@
 #include "tests/kernels/cuda/runner.h"
 #include "tests/kernels/device_memory.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::ChooseCase;
-using testing::DeviceMemory;
-using testing::expected_choice;
-using testing::grid_of;
 
 class CudaSampleToken : public testing::OnRunner {};
 
@@ -84,4 +79,4 @@ TEST_F(CudaSampleToken, SaysWhyNothingCanBeChosen) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

@@ -9,11 +9,8 @@
 #include "tests/kernels/device_memory.h"
 #include "tests/kernels/shared_attention_case.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::DeviceMemory;
-using testing::SharedAttentionCase;
 
 class CudaSharedAttention : public testing::OnRunner {};
 
@@ -196,4 +193,4 @@ TEST_F(CudaSharedAttention, OfMaskedTokensAloneIsNone) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing

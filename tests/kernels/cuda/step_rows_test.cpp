@@ -12,13 +12,8 @@
 #include "tests/kernels/norm_case.h"
 #include "tests/kernels/rotary_case.h"
 
-namespace winnow::kernels {
+namespace winnow::kernels::testing {
 namespace {
-
-using testing::DeviceMemory;
-using testing::GemvCase;
-using testing::grid_of;
-using testing::NormCase;
 
 class CudaStepRows : public testing::OnRunner {};
 
@@ -116,4 +111,4 @@ TEST_F(CudaStepRows, AChainOfLaunchesIsTheSameAsOneAfterTheOther) {
 }
 
 }  // namespace
-}  // namespace winnow::kernels
+}  // namespace winnow::kernels::testing
