@@ -5,10 +5,8 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
 
-namespace winnow {
+namespace winnow::test {
 namespace {
-
-using test::expect_error;
 
 Json parse(std::string_view text) { return parse_json(text, "f.json"); }
 
@@ -127,4 +125,4 @@ TEST_F(JsonObjectTest, ChecksEveryOtherType) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::test

@@ -15,12 +15,10 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
 
-namespace winnow {
+namespace winnow::test {
 namespace {
 
 namespace fs = std::filesystem;
-using test::expect_error;
-using test::ScratchFolder;
 
 std::string text_of(const std::string& path) {
   std::ostringstream text;
@@ -163,4 +161,4 @@ TEST(ReplacedFile, KnowsTwoNamesOfOneFile) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::test

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/sampling/log_probabilities.h"
 
 namespace winnow {
 namespace {
@@ -144,8 +145,7 @@ TEST(Sampler, ProcessesInTheOrderOfTransformers) {
 TEST(SamplingChoice, StandsInPlaceOfWhatItNamesOnly) {
   SamplingChoice choice;
   EXPECT_TRUE(choice.empty());
-  Sampling base;
-  base.stop_strings = {"END"};
+  Sampling base{.stop_strings = {"END"}};
   EXPECT_EQ(with_choice(base, choice), base);
   choice.temperature = 0.0;
   EXPECT_FALSE(choice.empty()) << "greedy is a choice, too";
@@ -207,6 +207,24 @@ TEST(Sampler, RefusesSettingsOutsideTheirRange) {
   refused([&](Sampling& s) { s.top_k = -1; });
   refused([&](Sampling& s) { s.top_p = 1.01; });
   refused([&](Sampling& s) { s.repetition_penalty = 0; });
+}
+
+TEST(LogProbabilities, AreTheLogarithmOfTheSoftmax) {
+  // Logits ln 1, ln 2, ln 5 moved by 700, where exp() alone would overflow.
+  const std::vector<float> logits = {700.0F, 700.0F + std::log(2.0F), 700.0F + std::log(5.0F)};
+  const LogProbabilities of(logits);
+  EXPECT_NEAR(std::exp(of[0]), 1.0 / 8, 1e-4);
+  EXPECT_NEAR(std::exp(of[1]), 2.0 / 8, 1e-4);
+  EXPECT_NEAR(std::exp(of[2]), 5.0 / 8, 1e-4);
+}
+
+TEST(LogProbabilities, TheLikeliestComeFirstAndEqualOnesByTheirIds) {
+  const std::vector<float> logits = {1.0F, 3.0F, -std::numeric_limits<float>::infinity(), 3.0F, 2.0F};
+  const LogProbabilities of(logits);
+  EXPECT_EQ(of.likeliest(3), (std::vector<std::int64_t>{1, 3, 4}));
+  EXPECT_EQ(of.likeliest(0), std::vector<std::int64_t>());
+  EXPECT_EQ(of.likeliest(99), (std::vector<std::int64_t>{1, 3, 4, 0, 2}));
+  EXPECT_EQ(of[2], -std::numeric_limits<double>::infinity());
 }
 
 }  // namespace
