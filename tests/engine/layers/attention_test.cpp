@@ -6,11 +6,8 @@
 #include "tests/engine/layers/dense_attention.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow {
+namespace winnow::test_support {
 namespace {
-
-using test_support::dense_attention;
-using test_support::relative_distance;
 
 struct Segment {
   at::Tensor query;  // [n, H, d]
@@ -57,7 +54,7 @@ void expect_equals_dense(const Segment& segment, std::int64_t first, std::int64_
   }
 }
 
-class PrefillAttention : public testing::Test {
+class PrefillAttention : public ::testing::Test {
  protected:
   void SetUp() override { at::manual_seed(11); }
 };
@@ -66,7 +63,7 @@ TEST_F(PrefillAttention, EqualsDenseAttentionForEveryGroupAndAwkwardLength) {
   for (const std::int64_t group : {1, 3, 7}) {
     for (const std::int64_t n : {1, 2, 33, 129}) {
       for (const std::int64_t d : {8, 18, 64}) {
-        SCOPED_TRACE(testing::Message() << "group " << group << " n " << n << " d " << d);
+        SCOPED_TRACE(::testing::Message() << "group " << group << " n " << n << " d " << d);
         expect_equals_dense(random_segment(n, 2, group, d, {}), 0, n, 1e-5);
       }
     }
@@ -101,7 +98,7 @@ TEST_F(PrefillAttention, AWindowLeavesTheLastTokensAndTheLead) {
   for (const std::int64_t tokens : {1, 3, 16, 17, 40, 49, 50, 100}) {
     for (const std::int64_t lead : {0, 2, 9, 50}) {
       for (const auto& [first, rows] : {std::pair{0, 50}, std::pair{0, 17}, std::pair{17, 17}, std::pair{34, 16}, std::pair{49, 1}}) {
-        SCOPED_TRACE(testing::Message() << "window " << tokens << " lead " << lead << " rows " << rows << " from " << first);
+        SCOPED_TRACE(::testing::Message() << "window " << tokens << " lead " << lead << " rows " << rows << " from " << first);
         expect_equals_dense(segment, first, rows, 1e-5, {tokens, lead});
       }
     }
@@ -116,7 +113,7 @@ TEST_F(PrefillAttention, RowsOfASpanSeeEachOther) {
       for (const std::int64_t lead : {0, 5}) {
         const AttentionWindow window{tokens, lead, {{0, 2}, {9, 16}, {25, 3}, {40, 10}}};
         for (const auto& [first, rows] : {std::pair{0, 50}, std::pair{0, 9}, std::pair{2, 23}, std::pair{28, 22}, std::pair{9, 19}}) {
-          SCOPED_TRACE(testing::Message() << "window " << tokens << " lead " << lead << " rows " << rows << " from " << first);
+          SCOPED_TRACE(::testing::Message() << "window " << tokens << " lead " << lead << " rows " << rows << " from " << first);
           expect_equals_dense(segment, first, rows, 1e-5, window);
           AttentionWindow hiding = window;
           hiding.hides_of_spans = true;
@@ -160,7 +157,7 @@ TEST_F(PrefillAttention, PlainTilesEqualTheKernelForSharedAndOwnKeys) {
   for (const bool shared : {true, false}) {
     for (const Mask mask : {Mask::kNone, Mask::kCausal}) {
       for (const std::int64_t tile_elements : {std::int64_t{1}, std::int64_t{2 * 3 * 23 * 5}, kPlainTileElements}) {
-        SCOPED_TRACE(testing::Message() << "shared " << shared << " causal " << (mask == Mask::kCausal) << " tile " << tile_elements);
+        SCOPED_TRACE(::testing::Message() << "shared " << shared << " causal " << (mask == Mask::kCausal) << " tile " << tile_elements);
         const at::Tensor query = at::randn({23, 2, 3, 20}).permute({1, 2, 0, 3});
         const auto heads = [&] {
           return shared ? at::randn({2, 1, 23, 20}).expand({2, 3, 23, 20}) : at::randn({2, 23, 3, 20}).transpose(1, 2);
@@ -197,4 +194,4 @@ TEST_F(PrefillAttention, RefusesRowsThatTheKeysDoNotCover) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::test_support

@@ -12,11 +12,8 @@
 #include "tests/support/kv_shape.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow {
+namespace winnow::test_support {
 namespace {
-
-using test_support::dense_attention;
-using test_support::relative_distance;
 
 KvCache random_cache(std::int64_t kv_heads, std::int64_t head_dim, std::int64_t slots, at::ScalarType type) {
   KvShape shape = test_support::kv_shape(1, kv_heads, head_dim);
@@ -80,8 +77,7 @@ TEST_F(DecodeAttention, EqualsDenseAttentionForEveryGroupAndLength) {
 
 TEST_F(DecodeAttention, HeadsMayHoldDifferentSlots) {
   KvCache cache = random_cache(3, 32, 150, at::kFloat);
-  LayerPlan plan;
-  plan.kept = {{0, 3, 149}, std::vector<std::int32_t>(150), {77}};
+  LayerPlan plan{.kept = {{0, 3, 149}, std::vector<std::int32_t>(150), {77}}};
   std::iota(plan.kept[1].begin(), plan.kept[1].end(), 0);
   cache.compact(LayerId(0), 150, plan);
   ASSERT_EQ(cache.slots(LayerId(0), KvHead(2)), 1);
@@ -174,4 +170,4 @@ TEST_F(DecodeAttention, AnEmptyHeadIsAnError) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::test_support

@@ -6,10 +6,8 @@
 #include "engine/kv_cache/kv_cache.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow::gated_delta_test {
+namespace winnow::test_support::gated_delta_test {
 namespace {
-
-using test_support::relative_distance;
 
 constexpr DeltaSizes kSizes{.key_heads = 2, .value_heads = 4, .key_dim = 8, .value_dim = 12, .kernel = 4};
 constexpr std::int64_t kHidden = 24;
@@ -90,12 +88,11 @@ TEST_F(GatedDeltaLayer, ReadsTheSameWithValueHeadsInTurn) {
 TEST_F(GatedDeltaLayer, ChunksEqualTheRule) {
   for (const std::int64_t tokens : {1, 5, 64, 150}) {
     const auto unit = [](at::Tensor heads) { return heads / at::linalg_vector_norm(heads, 2, at::IntArrayRef{-1}, true); };
-    DeltaRows rows;
-    rows.query = unit(at::randn({tokens, kSizes.key_heads, kSizes.key_dim}));
-    rows.key = unit(at::randn({tokens, kSizes.key_heads, kSizes.key_dim}));
-    rows.value = at::randn({tokens, kSizes.value_heads, kSizes.value_dim});
-    rows.decay = -at::rand({tokens, kSizes.value_heads});
-    rows.beta = at::rand({tokens, kSizes.value_heads});
+    DeltaRows rows{.query = unit(at::randn({tokens, kSizes.key_heads, kSizes.key_dim})),
+                   .key = unit(at::randn({tokens, kSizes.key_heads, kSizes.key_dim})),
+                   .value = at::randn({tokens, kSizes.value_heads, kSizes.value_dim}),
+                   .decay = -at::rand({tokens, kSizes.value_heads}),
+                   .beta = at::rand({tokens, kSizes.value_heads})};
     at::Tensor memory = at::randn({kSizes.value_heads, kSizes.key_dim, kSizes.value_dim});
     at::Tensor exact = memory.to(at::kDouble);
     std::vector<at::Tensor> read;
@@ -116,4 +113,4 @@ TEST_F(GatedDeltaLayer, ChunksEqualTheRule) {
 }
 
 }  // namespace
-}  // namespace winnow::gated_delta_test
+}  // namespace winnow::test_support::gated_delta_test

@@ -6,10 +6,8 @@
 
 #include "tests/support/tensor_distance.h"
 
-namespace winnow {
+namespace winnow::test_support {
 namespace {
-
-using test_support::relative_distance;
 
 TEST(RmsNorm, DividesByTheRootOfTheMeanSquare) {
   // mean(9, 16) = 12.5
@@ -107,4 +105,4 @@ TEST(LayerNorm, CentresAndScales) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::test_support

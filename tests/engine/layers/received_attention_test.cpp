@@ -11,12 +11,10 @@
 #include "engine/layers/tiled_attention.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow {
+namespace winnow::test_support {
 namespace {
 
-using test_support::relative_distance;
-
-class ReceivedAttentionTest : public testing::Test {
+class ReceivedAttentionTest : public ::testing::Test {
  protected:
   void SetUp() override { at::manual_seed(23); }
 };
@@ -59,7 +57,7 @@ TEST_F(ReceivedAttentionTest, EqualsTheColumnsOfTheWholeMatrix) {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     for (const std::int64_t kv_heads : {1, 2, 6}) {
       for (const std::int64_t piece : {700, 333}) {
-        SCOPED_TRACE(testing::Message() << at::toString(type) << " kv heads " << kv_heads << " piece " << piece);
+        SCOPED_TRACE(::testing::Message() << at::toString(type) << " kv heads " << kv_heads << " piece " << piece);
         const CausalRows whole = segment(700, 6, kv_heads, 24, type);
         const ReceivedAttention received = received_from(whole, piece);
         const at::Tensor expected = probabilities(whole);
@@ -123,4 +121,4 @@ TEST_F(ReceivedAttentionTest, TheOrderOfAdditionsChangesNoBit) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::test_support

@@ -6,10 +6,8 @@
 
 #include "tests/support/tensor_distance.h"
 
-namespace winnow {
+namespace winnow::test_support {
 namespace {
-
-using test_support::relative_distance;
 
 at::Tensor turn(const RotaryEmbedding& rotary, const at::Tensor& heads, const at::Tensor& positions) {
   at::Tensor out = at::empty_like(heads);
@@ -72,9 +70,7 @@ TEST(RotaryEmbedding, EachFrequencyTurnsByItsAxis) {
 }
 
 TEST(RotaryEmbedding, OnePositionOnEveryAxisHasTheAnglesOfItsRow) {
-  RotaryScheme scheme;
-  scheme.theta = 10000.0;
-  scheme.magnitude = 1.2;
+  RotaryScheme scheme{.theta = 10000.0, .magnitude = 1.2};
   for (const bool axes : {false, true}) {
     if (axes) scheme.frequency_axis = {0, 1, 2, 1};
     const RotaryEmbedding rotary(8, scheme, at::kBFloat16, at::kCPU);
@@ -129,4 +125,4 @@ TEST(RotaryEmbedding, RoundsAsOneOperatorAfterTheOther) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::test_support

@@ -5,10 +5,8 @@
 
 #include "tests/support/tensor_distance.h"
 
-namespace winnow::short_conv_test {
+namespace winnow::test_support::short_conv_test {
 namespace {
-
-using test_support::relative_distance;
 
 constexpr std::int64_t kHidden = 24;
 constexpr std::int64_t kKernel = 4;
@@ -64,4 +62,4 @@ TEST_F(ShortConvLayer, ReadsNothingOfLaterTokens) {
 }
 
 }  // namespace
-}  // namespace winnow::short_conv_test
+}  // namespace winnow::test_support::short_conv_test

@@ -6,12 +6,10 @@
 #include "engine/base/error.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow {
+namespace winnow::test_support {
 namespace {
 
-using test_support::relative_distance;
-
-class TiledAttention : public testing::Test {
+class TiledAttention : public ::testing::Test {
  protected:
   void SetUp() override { at::manual_seed(17); }
 };
@@ -26,8 +24,8 @@ TEST_F(TiledAttention, EqualsProductsOverWholeRows) {
     for (const bool shared : {true, false}) {
       for (const Mask mask : {Mask::kNone, Mask::kCausal}) {
         for (const std::int64_t head_dim : {18, 72}) {
-          SCOPED_TRACE(testing::Message() << at::toString(type) << " shared " << shared << " causal " << (mask == Mask::kCausal) << " head "
-                                          << head_dim);
+          SCOPED_TRACE(::testing::Message() << at::toString(type) << " shared " << shared << " causal " << (mask == Mask::kCausal)
+                                            << " head " << head_dim);
           const std::int64_t rows = 331;
           const auto keys = [&] {
             return shared ? heads(2, 1, rows, head_dim, type).expand({2, 3, rows, head_dim}) : heads(2, 3, rows, head_dim, type);
@@ -91,4 +89,4 @@ TEST_F(TiledAttention, LeavesOtherTypesHugeHeadsAndFewRowsAlone) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::test_support
