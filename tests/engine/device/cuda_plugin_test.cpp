@@ -10,10 +10,8 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
 
-namespace winnow {
+namespace winnow::test {
 namespace {
-
-using test::expect_error;
 
 std::string fake(const std::string& name) {
   const char* const folder = std::getenv("FAKE_PLUGINS");
@@ -103,4 +101,4 @@ TEST(CudaPlugin, OpeningNeverHalfSucceeds) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::test

@@ -9,10 +9,8 @@
 #include "tests/support/gguf_writer.h"
 #include "tests/support/scratch_folder.h"
 
-namespace winnow {
+namespace winnow::test {
 namespace {
-
-using test::expect_error;
 
 TEST(ForeignFormat, NamesPicklesUnderASafetensorsName) {
   const test::ScratchFolder folder;
@@ -84,4 +82,4 @@ TEST(ForeignFormat, NamesWeightFilesOfAFolder) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::test

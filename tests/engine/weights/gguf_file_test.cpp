@@ -18,11 +18,8 @@
 #include "tests/support/scratch_folder.h"
 #include "tests/support/source_folder.h"
 
-namespace winnow {
+namespace winnow::test {
 namespace {
-
-using test::expect_error;
-using test::GgufWriter;
 
 constexpr std::uint32_t kF32 = 0;
 constexpr std::uint32_t kQ4_0 = 2;
@@ -291,4 +288,4 @@ TEST(GgufFiles, NamesWhatIsWrongWithParts) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::test

@@ -11,11 +11,8 @@
 #include "tests/support/scratch_folder.h"
 #include "tests/support/source_folder.h"
 
-namespace winnow {
+namespace winnow::test {
 namespace {
-
-using test::expect_error;
-using test::GgufWriter;
 
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
@@ -47,7 +44,7 @@ TEST(GgufMetadata, ReadsEveryKindThatThePythonPackageWrites) {
   EXPECT_EQ(metadata.reals("test.reals"), (std::vector<float>{0.25F, -8.0F}));
 }
 
-class Values : public testing::Test {
+class Values : public ::testing::Test {
  protected:
   test::ScratchFolder folder_;
   GgufFile file_{folder_.write("f", GgufWriter()
@@ -117,4 +114,4 @@ TEST_F(Values, LongKeysAreShortenedInSentences) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::test

@@ -20,11 +20,8 @@
 #include "tests/support/scratch_folder.h"
 #include "tests/support/source_folder.h"
 
-namespace winnow {
+namespace winnow::test {
 namespace {
-
-using test::expect_error;
-using test::safetensors;
 
 std::string bytes_of(const at::Tensor& tensor) { return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()}; }
 
@@ -260,4 +257,4 @@ TEST(ModelWeights, RefusesWeightsWithoutElementsAndTruncationWhileLoaded) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::test

@@ -10,12 +10,8 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
 
-namespace winnow {
+namespace winnow::test {
 namespace {
-
-using test::expect_error;
-using test::safetensors;
-using test::safetensors_with_length;
 
 constexpr const char* kGood = R"({"__metadata__":{"format":"pt"},"b":{"dtype":"F16","shape":[2],"data_offsets":[8,12]},)"
                               R"("a":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}})";
@@ -191,4 +187,4 @@ TEST(Safetensors, ReportsAFileTruncatedAfterOpening) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::test
