@@ -1,9 +1,9 @@
 // What the programs keep belongs to their user alone, also where an earlier version left it open to everybody.
 #include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
 #include "tests/app/ground/process/running_program.h"
+#include "tests/app/programs/cli/program_run.h"
 
 namespace winnow::testing {
 namespace {
@@ -81,6 +81,59 @@ TEST(PrivateFiles, TheWindowsFirstStartMakesThemPrivate) {
       << file_text(scratch.file("err"));
   for (const char* folder : {"home/data", "home/state"}) expect_private(scratch.file(folder));
 }
+#endif
+
+// Pipes and devices where the programs' own files belong: none of them may stop a program.
+TEST(OwnFiles, SpeedFigures) {
+  const ScratchFolder scratch;
+  fs::create_directories(scratch.file("home/cache"));
+  const std::string file = scratch.file("home/cache/speed.json");
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  EXPECT_EQ(run_cli(scratch, "ask --max-tokens 2 hello").exit_code, 0);
+  fs::remove(file);
+  fs::create_symlink("/dev/zero", file);
+  EXPECT_EQ(run_cli(scratch, "ask --max-tokens 2 hello").exit_code, 0);
+  EXPECT_TRUE(fs::is_character_file("/dev/zero"));
+}
+
+TEST(OwnFiles, ARecipe) {
+  const ScratchFolder scratch;
+  ASSERT_EQ(::mkfifo(scratch.file("pipe").c_str(), 0600), 0);
+  const ProgramRun recipe = run_cli(scratch, "plan --recipe " + shell_quoted(scratch.file("pipe")) + " hello");
+  EXPECT_EQ(recipe.exit_code, 1);
+  EXPECT_NE(recipe.err.find("pipe: it is not a regular file"), std::string::npos) << recipe.err;
+}
+
+#ifdef WINNOW_PROGRAM
+TEST(OwnFiles, TheWindowsLog) {
+  const ScratchFolder scratch;
+  fs::create_directories(scratch.file("home/state"));
+  ASSERT_EQ(::mkfifo(scratch.file("home/state/winnow.log").c_str(), 0600), 0);
+  const RunningProgram program(scratch, std::string("QT_QPA_PLATFORM=offscreen ") + WINNOW_PROGRAM);
+  EXPECT_TRUE(RunningProgram::wait_for([&] {
+    std::error_code missing;
+    return fs::file_size(scratch.file("home/data/winnow.db"), missing) > 0 && !missing;
+  })) << file_text(scratch.file("err"));
+}
+#endif
+
+// Started in a folder that is gone.
+void refused_in_a_deleted_folder(const std::string& program) {
+  const ScratchFolder scratch;
+  const std::string gone = shell_quoted(scratch.file("gone"));
+  EXPECT_EQ(shell("mkdir " + gone + " && cd " + gone + " && rmdir " + gone + " && HOME=" + shell_quoted(scratch.path()) +
+                  " QT_QPA_PLATFORM=offscreen " + program + " >" + shell_quoted(scratch.file("out")) + " 2>" +
+                  shell_quoted(scratch.file("err")) + " </dev/null"),
+            1);
+  const std::string said = file_text(scratch.file("err"));
+  EXPECT_NE(said.find("the folder that the program was started in does not exist any more"), std::string::npos) << said;
+  EXPECT_EQ(file_text(scratch.file("out")), "");
+}
+
+TEST(DeletedFolder, TheTerminalSaysSo) { refused_in_a_deleted_folder(std::string(WINNOW_CLI_PROGRAM) + " ask --max-tokens 2 hello"); }
+
+#ifdef WINNOW_PROGRAM
+TEST(DeletedFolder, TheWindowSaysSo) { refused_in_a_deleted_folder(WINNOW_PROGRAM); }
 #endif
 
 }  // namespace

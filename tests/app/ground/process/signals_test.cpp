@@ -1,7 +1,11 @@
 // Signals and limits that whoever started the program has set.
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "tests/app/ground/process/running_program.h"
+#include "tests/app/programs/cli/program_run.h"
+#include "tests/support/openmp_report.h"
 
 namespace winnow::testing {
 namespace {
@@ -72,6 +76,43 @@ TEST(Signals, TooLittleMemoryToStartIsASentence) {
   }
   if (!said) GTEST_SKIP() << "no limit between the loader's failure and success was met";
 }
+
+// The OpenMP threads of both programs, where the engine is in them, sleep while they wait, without the user setting anything.
+void sleeps_unless_told_otherwise(const std::string& program) {
+  const ScratchFolder scratch;
+  const std::string settings = "QT_QPA_PLATFORM=offscreen WINNOW_HOME=" + shell_quoted(scratch.file("home"));
+  const std::string command = shell_quoted(program) + " --version";
+  const std::string report = test::openmp_report(settings, command);
+  EXPECT_NE(report.find(test::kSleepsAtOnce), std::string::npos) << report;
+  const std::string active = test::openmp_report(settings + " OMP_WAIT_POLICY=ACTIVE", command);
+  EXPECT_NE(active.find("OMP_WAIT_POLICY = 'ACTIVE'"), std::string::npos) << active;
+  EXPECT_EQ(active.find(test::kSleepsAtOnce), std::string::npos) << active;
+}
+
+TEST(WaitPolicy, TheTerminalSleepsUnlessTheUserSaysOtherwise) { sleeps_unless_told_otherwise(WINNOW_CLI_WITH_ENGINE); }
+
+#ifdef WINNOW_PROGRAM
+TEST(WaitPolicy, TheWindowSleepsUnlessTheUserSaysOtherwise) { sleeps_unless_told_otherwise(WINNOW_PROGRAM_WITH_ENGINE); }
+#endif
+
+// The window program's command line: what is no word of an option is refused with the words that are.
+#ifdef WINNOW_PROGRAM
+void expect_refused(const std::string& arguments, const std::string& sentence) {
+  const ScratchFolder scratch;
+  EXPECT_EQ(shell("WINNOW_HOME=" + shell_quoted(scratch.file("home")) + " QT_QPA_PLATFORM=offscreen " + WINNOW_PROGRAM + " " + arguments +
+                  " 2>" + shell_quoted(scratch.file("err"))),
+            2)
+      << arguments;
+  const std::string said = file_text(scratch.file("err"));
+  EXPECT_TRUE(said.ends_with(sentence + "\n")) << said;  // Qt may have said something before
+}
+
+TEST(WindowOptions, WordsThatAreNoneAreRefusedWithThoseThatAre) {
+  expect_refused("--dtype int3", "winnow: --dtype takes auto, fp32, bf16, int8 or int4");
+  expect_refused("--dtype ''", "winnow: --dtype takes auto, fp32, bf16, int8 or int4");
+  expect_refused("--device gpu", "winnow: --device takes auto, cpu or cuda");
+}
+#endif
 
 }  // namespace
 }  // namespace winnow::testing
