@@ -10,7 +10,7 @@ compared, 1e-2 behind three layers of a cache whose scales have 16 bits. Needs t
 import sys
 
 import torch
-from cache_bits import FewerBits, Recipe, hadamard, rounded
+from cache_bits import INT8, FewerBits, HeldRows, Recipe, hadamard, likelihoods, rounded, strong
 from kept_rows import KeptRows, Replay, ask, causal
 from real_model import ATTENTION, RealModel
 from replay_scores import WatchedReplay, choose
@@ -25,6 +25,7 @@ class Bytes:
     """A tokenizer of UTF-8 bytes; 256 ends a turn."""
 
     eos_token_id = 257
+    chat_template = "one turn"
 
     def encode(self, text: str, add_special_tokens: bool) -> list[int]:
         return [256 if letter == "\x02" else ord(letter) for letter in text]
@@ -57,7 +58,7 @@ def main() -> None:
     model = RealModel(own, Bytes())
 
     document = model.read_document("The five boxing wizards jump quickly, and nobody knows why they would.")
-    before = torch.tensor(model.ids(model._before) + document.ids)
+    before = torch.tensor(model.lead + document.ids)
     replayed = torch.tensor(model.request("Repeat it.") + document.ids)
     rows, positions = len(replayed), document.end + torch.arange(len(replayed))[None]
     expected = plain.model(torch.cat([before, replayed])[None]).last_hidden_state[0, len(before) :]
@@ -81,6 +82,9 @@ def main() -> None:
         logits[:, :, document.end :] += causal(rows)
         return (logits.softmax(-1) @ torch.cat([document.values[layer], v[0]], 1).repeat_interleave(group, 0))[None]
 
+    in_blocks = document.held_by(HeldRows(model, Recipe("", 16, 16), document.end))
+    compare("a document in bits", torch.stack(in_blocks.keys), torch.stack(document.keys), 1e-2)
+    assert not torch.equal(in_blocks.values[LAYER], document.values[LAYER]), "no row was rounded"
     kept = KeptRows(document, keep)
     over_set, over_mask = (model.hidden(replayed[None], positions, reader) for reader in (Replay(kept, rows), masked))
     compare("replay over a set", over_set, over_mask)
@@ -109,24 +113,18 @@ def check_scores(model: RealModel, document, scores: WatchedReplay, replayed: to
     model.hidden(replayed[None], positions, note)
     keys, values = (torch.cat([old[LAYER][HEAD].double(), seen[new]]) for old, new in ((document.keys, "k"), (document.values, "v")))
     group = model.heads // model.kv_heads
-    used, residual = [], []
+    used = []
     for head in range(HEAD * group, (HEAD + 1) * group):
         logits = seen["q"][head] @ keys.T / model.head_dim**0.5
         logits[:, document.end :] += causal(len(replayed))
         p, weight = logits.softmax(-1), model.output_weight(LAYER, head).double()
-        o, v = p @ values @ weight.T, values[document.lead : document.end] @ weight.T
-        p = p[:, document.lead : document.end]
-        used.append(p * v.norm(dim=-1) / seen["x"][:, None])
-        residual.append((p / (1 - p) * torch.cdist(o, v) / seen["x"][:, None]) ** 2)
+        lengths = (values[document.lead : document.end] @ weight.T).norm(dim=-1)
+        used.append(p[:, document.lead : document.end] * lengths / seen["x"][:, None])
     used = torch.stack(used).amax(0)
     compare("KVzip+", scores.plus[LAYER, HEAD] / used.max(), used.amax(0) / used.max())
-    most = torch.stack(residual).amax((0, 1))
-    compare("residual", scores.residual[LAYER, HEAD] / most.max(), most / most.max())
     damage = torch.rand(len(document.ids))
     weighed = used[-len(document.ids) :] * damage[:, None]
-    largest, added = scores.needed(damage)
-    compare("needed, largest", largest[LAYER, HEAD] / weighed.max(), weighed.amax(0) / weighed.max(), 1e-3)
-    compare("needed, sum", added[LAYER, HEAD] / added.max(), weighed.sum(0) / added.max(), 1e-3)
+    compare("needed", scores.needed(damage)[LAYER, HEAD] / weighed.max(), weighed.amax(0) / weighed.max(), 1e-3)
 
 
 def compare_with_plain(model: RealModel, plain, prompt: list[int], answer, right: str) -> None:
@@ -150,11 +148,30 @@ def check_bits(model: RealModel, plain, ids: torch.Tensor) -> None:
     for recipe in (
         Recipe("16 bits in blocks", 16, 16),
         Recipe("rotated", 16, 16, rotated=True),
-        Recipe("no key bias", 16, 16, bias=False, whole_rows=True),
         Recipe("all of them the newest", 2, 2, newest=10_000),
         Recipe("newest and old", 16, 16, newest=7, sinks=2, outer_bits=16),
     ):
         compare(recipe.name, model.hidden(ids[None], positions, FewerBits(model, recipe, rows)), expected, 1e-2)
+    text, after, recipe = "The five boxing wizards", " jump", Recipe("", 16, 16, newest=3)
+    at_once, later = (likelihoods(model, text, after, recipe, one) for one in (None, model.read_document(text)))
+    compare("an exact text first", later.exp(), at_once.exp(), 1e-2)
+    model.windows = [None, 5, None]
+    windowed = [model.hidden(ids[None], positions, FewerBits(model, recipe, rows)) for recipe in (None, Recipe("", 16, 16, newest=7))]
+    compare("windows", windowed[1], windowed[0], 1e-2)
+    assert (windowed[0] - expected).abs().max() > 0.1, "a window changes nothing"
+    bias = model.key_bias(LAYER)
+    taken = strong(bias)
+    drawn = 2 * torch.randn(2, 64)
+    of_units = drawn.view(2, 2, -1, 8)
+    longest = of_units.square().sum(1).amax(-1)
+    assert 0 < int((longest > 16).sum()) < longest.numel(), "all units are alike"
+    compare("strong bias", strong(drawn).view_as(of_units), of_units * (longest > 16)[:, None, :, None])
+    k = torch.randn(1, model.kv_heads, rows, model.head_dim)
+    held, _ = HeldRows(model, INT8, rows)(LAYER, k + model.rotated(bias, rows), k)
+    plainly = rounded(k + model.rotated(bias - taken, rows), 8, None) + model.rotated(taken, rows)
+    compare("int8 without strong bias", held, plainly)
+    held, _ = HeldRows(model, INT8, rows)(LAYER, k, k)
+    compare("int8 where the bias is not in the rows", held, rounded(k, 8, None))
     block = torch.tensor([[-8.0, 7.0, 3.4, 0.0]])
     compare("4 bits by hand", rounded(block, 4, 4), torch.tensor([[-8.0, 7.0, 3.0, 0.0]]))
     compare("8 bits by hand", rounded(torch.tensor([[127.0, -127.0, 0.6, 0.0]]), 8, 4), torch.tensor([[127.0, -127.0, 1.0, 0.0]]))

@@ -45,12 +45,37 @@ class Document:
     def end(self) -> int:
         return self.lead + len(self.ids)
 
+    def held_by(self, held: Callable) -> Document:
+        """held: what a cache gives back of a layer's keys and values (cache_bits.HeldRows). The lead stays exact."""
+        layers = [[one[0] for one in held(layer, k[None], v[None])] for layer, (k, v) in enumerate(zip(self.keys, self.values))]
+        for (k, v), exact_k, exact_v in zip(layers, self.keys, self.values):
+            k[:, : self.lead], v[:, : self.lead] = exact_k[:, : self.lead], exact_v[:, : self.lead]
+        return Document([k for k, _ in layers], [v for _, v in layers], self.lead, self.ids)
+
+    def until(self, end: int) -> Document:
+        return Document([one[:, :end] for one in self.keys], [one[:, :end] for one in self.values], self.lead, self.ids[: end - self.lead])
+
 
 def _attend(module: torch.nn.Module, q: Tensor, k: Tensor, v: Tensor, _mask: object, scaling: float, **_: object) -> tuple[Tensor, None]:
     return module.trial.reader(module.layer_idx, q, k, v, scaling).transpose(1, 2).contiguous(), None
 
 
 ALL_ATTENTION_FUNCTIONS[ATTENTION] = _attend
+
+
+def distances(rows: int, all_rows: int) -> Tensor:
+    """How far each key stands before each query; queries are the last rows."""
+    return torch.arange(all_rows - rows, all_rows)[:, None] - torch.arange(all_rows)
+
+
+def attention(q: Tensor, keys: Tensor, values: Tensor, scaling: float, window: int | None) -> Tensor:
+    """Causal; queries are the last rows, each sees `window` keys at most."""
+    rows, all_rows = q.shape[2], keys.shape[2]
+    if rows == all_rows and (window or rows) >= rows:
+        return functional.scaled_dot_product_attention(q, keys, values, is_causal=True, scale=scaling, enable_gqa=True)
+    distance = distances(rows, all_rows)
+    seen = (distance >= 0) & (distance < (window or all_rows))
+    return functional.scaled_dot_product_attention(q, keys, values, attn_mask=seen, scale=scaling, enable_gqa=True)
 
 
 class RealModel:
@@ -64,15 +89,14 @@ class RealModel:
         self.heads = attention.o_proj.weight.shape[1] // self.head_dim
         self.kv_heads = attention.k_proj.weight.shape[0] // self.head_dim
         self.norms: list[Tensor] = [torch.empty(0)] * self.layers  # of what a layer's attention reads, a row: [rows], of the first batch
+        self.windows: list[int | None] = []  # how many tokens a layer sees, its own among them; None: all
         for number, layer in enumerate(self._decoder.layers):
             layer.self_attn.trial = self
+            self.windows.append(getattr(layer.self_attn, "sliding_window", None))
             layer.self_attn.register_forward_pre_hook(lambda _, args, named, at=number: self._note_norms(at, args, named), with_kwargs=True)
-        template = self.tokenizer.apply_chat_template(
-            [{"role": "user", "content": _PLACE_OF_TEXT}], add_generation_prompt=True, tokenize=False
-        )
-        self._before, self._after = template.split(_PLACE_OF_TEXT)
-        generation = self.tokenizer.encode(self._after, add_special_tokens=False)
-        self.ends = {self.tokenizer.eos_token_id, generation[0]}
+        before, self._after = self._around_text()
+        self.lead = self.ids(before)
+        self.ends = {self.tokenizer.eos_token_id, *self.ids(self._after)[:1]}
 
     @classmethod
     def open(cls, gguf: Path, threads: int, bf16_products: bool) -> RealModel:
@@ -82,6 +106,14 @@ class RealModel:
         folder, file = str(gguf.parent), {"gguf_file": gguf.name}
         model = AutoModelForCausalLM.from_pretrained(folder, **file, dtype=torch.float32, attn_implementation=ATTENTION)
         return cls(model, AutoTokenizer.from_pretrained(folder, **file))
+
+    def _around_text(self) -> tuple[str, str]:
+        """What the template has before and behind a user's text. A base model has no template: its first token, and nothing."""
+        if not self.tokenizer.chat_template:
+            return self.tokenizer.bos_token, ""
+        turn = [{"role": "user", "content": _PLACE_OF_TEXT}]
+        before, after = self.tokenizer.apply_chat_template(turn, add_generation_prompt=True, tokenize=False).split(_PLACE_OF_TEXT)
+        return before, after
 
     def ids(self, text: str) -> list[int]:
         return self.tokenizer.encode(text, add_special_tokens=False)
@@ -111,30 +143,28 @@ class RealModel:
         """Columns of o_proj that read this query head: [hidden, head_dim]."""
         return self._decoder.layers[layer].self_attn.o_proj.weight[:, head * self.head_dim : (head + 1) * self.head_dim]
 
-    def read_document(self, text: str, watch: Reader | None = None) -> Document:
-        """watch: is called with the document's queries, keys and values too, what it returns is not used."""
-        lead, ids = self.ids(self._before), self.ids(text)
+    def read_document(self, text: str) -> Document:
+        ids = self.ids(text)
         keys: list[Tensor] = []
         values: list[Tensor] = []
 
         def read(layer: int, q: Tensor, k: Tensor, v: Tensor, scaling: float) -> Tensor:
             keys.append(k[0].contiguous())
             values.append(v[0].contiguous())
-            if watch:
-                watch(layer, q, k, v, scaling)
-            return functional.scaled_dot_product_attention(q, k, v, is_causal=True, scale=scaling, enable_gqa=True)
+            return attention(q, k, v, scaling, self.windows[layer])
 
-        tokens = torch.tensor([lead + ids])
+        tokens = torch.tensor([self.lead + ids])
         self.hidden(tokens, torch.arange(tokens.shape[1])[None], read)
-        return Document(keys, values, len(lead), ids)
+        return Document(keys, values, len(self.lead), ids)
 
-    @property
-    def has_key_biases(self) -> bool:
-        return self._decoder.layers[0].self_attn.k_proj.bias is not None
+    def key_bias(self, layer: int) -> Tensor | None:
+        """Of k_proj: [kv_heads, head_dim]."""
+        bias = self._decoder.layers[layer].self_attn.k_proj.bias
+        return None if bias is None else bias.view(self.kv_heads, self.head_dim)
 
-    def rotated_key_bias(self, layer: int, rows: int) -> Tensor:
-        """What k_proj's bias is in the keys of positions 0 to rows: [1, kv_heads, rows, head_dim]."""
-        bias = self._decoder.layers[layer].self_attn.k_proj.bias.view(1, self.kv_heads, 1, self.head_dim).expand(-1, -1, rows, -1)
+    def rotated(self, bias: Tensor, rows: int) -> Tensor:
+        """bias [kv_heads, head_dim], as it is in the keys of positions 0 to rows: [1, kv_heads, rows, head_dim]."""
+        bias = bias[None, :, None].expand(-1, -1, rows, -1)
         cos, sin = self._decoder.rotary_emb(bias, torch.arange(rows)[None])
         first, second = bias.chunk(2, dim=-1)
         return bias * cos + torch.cat([-second, first], dim=-1) * sin

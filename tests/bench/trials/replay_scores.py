@@ -1,8 +1,6 @@
 """What a replay of the document says of every pair of its cache, [layers, kv_heads, tokens], and how sets are chosen by it.
 
-KVzip+ (arXiv 2601.07891, 3.1): max over replay rows i and the group's heads of p_ij |W_O v_j| / |x_i|. DropKV's removal residual
-(openreview MqfNzH3TVH) on the same rows, which its authors take of the last queries, and in the same units: max of
-(p_ij / (1 - p_ij))^2 |W_O (v_j - o_i)|^2 / |x_i|^2.
+KVzip+ (arXiv 2601.07891, 3.1): max over replay rows i and the group's heads of p_ij |W_O v_j| / |x_i|.
 """
 
 import torch
@@ -11,17 +9,15 @@ from real_model import Document, RealModel
 from torch import Tensor
 
 _ROWS_AT_A_TIME = 128  # of probabilities, so that they stay in the processor's cache
-_MOST_PROBABILITY = 0.9999  # of one pair, whose removal would leave nothing
 
 
 class WatchedReplay:
-    """The reader of a replay over the whole cache, which keeps both scores and what each row of the document used."""
+    """The reader of a replay over the whole cache, which keeps the scores and what each row of the document used."""
 
     def __init__(self, model: RealModel, document: Document) -> None:
         tokens = len(document.ids)
         self._model, self._document = model, document
         self.plus = torch.zeros(model.layers, model.kv_heads, tokens)
-        self.residual = torch.zeros(model.layers, model.kv_heads, tokens)
         # Of the replayed document's rows: the largest contribution of a group's heads, [layers, kv_heads, rows, tokens].
         self.used = torch.zeros(model.layers, model.kv_heads, tokens, tokens, dtype=torch.float16)
 
@@ -36,9 +32,7 @@ class WatchedReplay:
             values = torch.cat([document.values[layer][h], v[0, h]])
             context = values[document.lead : document.end]
             weights = [self._model.output_weight(layer, head) for head in range(h * group, (h + 1) * group)]
-            grams = [weight.T @ weight for weight in weights]
-            mixed = [context @ gram for gram in grams]
-            squares = [(one * context).sum(-1) for one in mixed]  # |W_O v_j|^2
+            lengths = [((context @ (weight.T @ weight)) * context).sum(-1).sqrt() for weight in weights]  # |W_O v_j|
             for start in range(0, rows, _ROWS_AT_A_TIME):
                 end = min(start + _ROWS_AT_A_TIME, rows)
                 largest = torch.zeros(end - start, len(context))
@@ -46,30 +40,22 @@ class WatchedReplay:
                     logits = q[0, head, start:end] @ keys[: document.end + end].T * scaling
                     logits[:, document.end :] += own[start:end, :end]
                     p = logits.softmax(-1)
-                    o = p @ values[: document.end + end]
-                    out[0, head, start:end] = o
-                    p = p[:, document.lead : document.end]
-                    norm = norms[start:end, None]
-                    torch.maximum(largest, p * squares[g].sqrt() / norm, out=largest)
-                    left = (o @ grams[g] * o).sum(-1, keepdim=True) - 2 * o @ mixed[g].T + squares[g]  # |W_O (v_j - o_i)|^2
-                    odds = p.clamp(max=_MOST_PROBABILITY)
-                    odds = odds / (1 - odds) / norm
-                    residual = (odds * odds * left.clamp(min=0)).amax(0)
-                    torch.maximum(self.residual[layer, h], residual, out=self.residual[layer, h])
+                    out[0, head, start:end] = p @ values[: document.end + end]
+                    used = p[:, document.lead : document.end] * lengths[g] / norms[start:end, None]
+                    torch.maximum(largest, used, out=largest)
                 torch.maximum(self.plus[layer, h], largest.amax(0), out=self.plus[layer, h])
                 if end > before:
                     first = max(start, before)
                     self.used[layer, h, first - before : end - before] = largest[first - start :]
         return out
 
-    def needed(self, damage: Tensor) -> tuple[Tensor, Tensor]:
-        """damage: of each row of the document. What damaged rows had used, by its largest damage and by its sum."""
-        largest, added = torch.empty_like(self.plus), torch.empty_like(self.plus)
+    def needed(self, damage: Tensor) -> Tensor:
+        """damage: of each row of the document. The most that a damaged row had used of each pair, times its damage."""
+        largest = torch.empty_like(self.plus)
         broken = damage.nonzero()[:, 0]
         for layer, h in torch.cartesian_prod(torch.arange(len(self.plus)), torch.arange(self.plus.shape[1])).tolist():
-            weighed = self.used[layer, h, broken].float() * damage[broken, None]
-            largest[layer, h], added[layer, h] = weighed.amax(0), weighed.sum(0)
-        return largest, added
+            largest[layer, h] = (self.used[layer, h, broken].float() * damage[broken, None]).amax(0)
+        return largest
 
 
 def choose(score: Tensor, budget: int, floor: float, kept: Tensor | None = None) -> Tensor:

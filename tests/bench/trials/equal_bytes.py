@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Does a second look pay? KVzip+ beside "repair": a part of the budget, a replay over it, the rest for what the broken rows had used.
+"""What should a budget of bytes hold: fewer pairs in 16 bits, more in 8 or 4, or some that a second look chose ("repair")?
 
     python3 resources/evaluation/make_set.py documents texts/documents.jsonl --words 1000 --count 24
-    python tests/bench/trials/repair.py MODEL.gguf texts/documents.jsonl out/repair.jsonl
-    python tests/bench/trials/repair.py --report out/repair.jsonl
+    python tests/bench/trials/equal_bytes.py MODEL.gguf texts/documents.jsonl out/equal-bytes.jsonl
+    python tests/bench/trials/equal_bytes.py --report out/equal-bytes.jsonl
 
-A document is read, repeated once over its whole cache (scores), and once over each set that is repaired. Damage of a row is the
-log-probability lost on its token. Every question is answered alone behind each set. The log has a line an answer, and a run that was cut
-off goes on with the document where it was. Needs torch, transformers, gguf and accelerate (README.md).
+A document is read in 16 bits and repeated once over its whole cache, which gives KVzip+'s scores. Fewer bits are those of cache_bits.py,
+rounded when the pairs are chosen; with their scales they take the bytes of the share of the cache in 16 bits that a record names. The
+template's beginning, questions and answers stay in 16 bits. Repair chooses four fifths by KVzip+, repeats the document over them, and
+spends the rest on what broken rows had used; damage of a row is the log-probability lost on its token. Every question is answered alone
+behind each set. The log has a line an answer, and a run that was cut off goes on with the document where it was. Needs torch,
+transformers, gguf and accelerate (README.md).
 """
 
 from __future__ import annotations
@@ -27,29 +30,25 @@ from intervals import clustered_interval, mean  # noqa: E402
 
 FLOOR = 0.2  # as the program's kvzip+: heads of all layers compete over a fifth of an equal part
 FIRST_PART = 0.8  # of the budget, before a replay says what is broken
-SECOND_PART = 0.9  # in two rounds
-BASELINE, LAST = "kvzip+", "residual repaired, sum"  # LAST: what a document's records end with
+BASELINE, LAST = "kvzip+", "kvzip+ in 4 bits"  # LAST: what a document's records end with
 
 
 def sets_of(model, document, replay: Callable, scores, full, share: float) -> dict:
-    """Name -> kept pairs, and the replay's mean log-probability over the first parts."""
+    """Name -> what is kept of the document. replay: its log-probabilities behind a set."""
+    from cache_bits import INT8, ROTATED_4, HeldRows
+    from kept_rows import KeptRows
     from replay_scores import choose
 
-    budget = round(share * scores.plus.numel())
-    sets = {
-        BASELINE: choose(scores.plus, budget, FLOOR),
-        "kvzip+, no floor": choose(scores.plus, budget, 0.0),
-        "residual": choose(scores.residual, budget, FLOOR),
-    }
-    for judge, score in (("kvzip+", scores.plus), ("residual", scores.residual)):
-        first = choose(score, int(FIRST_PART * budget), FLOOR)
-        largest, added = scores.needed((full - replay(first)).clamp(min=0))
-        sets[f"{judge} repaired, largest"] = choose(largest, budget, 0.0, first)
-        sets[f"{judge} repaired, sum"] = choose(added, budget, 0.0, first)
-        if judge == "kvzip+":
-            second = choose(largest, int(SECOND_PART * budget), 0.0, first)
-            largest, _ = scores.needed((full - replay(second)).clamp(min=0))
-            sets["kvzip+ repaired, two rounds"] = choose(largest, budget, 0.0, second)
+    pairs = scores.plus.numel()
+    budget = round(share * pairs)
+    sets = {BASELINE: KeptRows(document, choose(scores.plus, budget, FLOOR))}
+    first = choose(scores.plus, int(FIRST_PART * budget), FLOOR)
+    needed = scores.needed((full - replay(KeptRows(document, first))).clamp(min=0))
+    sets["kvzip+ repaired"] = KeptRows(document, choose(needed, budget, 0.0, first))
+    for bits, recipe in ((8, INT8), (4, ROTATED_4)):
+        more = round(share * pairs * 16 / recipe.bits(model.head_dim, model.layers))
+        held = document.held_by(HeldRows(model, recipe, document.end))
+        sets[f"kvzip+ in {bits} bits"] = KeptRows(held, choose(scores.plus, more, FLOOR))
     return sets
 
 
@@ -74,14 +73,14 @@ def measure(model, text: str, questions: list[dict], shares: list[float], most_t
     scores = WatchedReplay(model, document)
     full = replayed(scores)
     scored = time.monotonic()
-    named = [("full", 1.0, None)]
+    named = [("full", 1.0, KeptRows(document, None))]
     for share in shares:
-        found = sets_of(model, document, lambda keep: replayed(Replay(KeptRows(document, keep), len(tokens))), scores, full, share)
-        named += [(name, share, keep) for name, keep in found.items()]
+        found = sets_of(model, document, lambda kept: replayed(Replay(kept, len(tokens))), scores, full, share)
+        named += [(name, share, kept) for name, kept in found.items()]
     del scores
     chosen = time.monotonic()
     pairs = [(question["question"], question["answers"][0]) for question in questions]
-    asked = ask(model, [KeptRows(document, keep) for _, _, keep in named], pairs, most_tokens)
+    asked = ask(model, [kept for _, _, kept in named], pairs, most_tokens)
     seconds = [round(end - begin) for begin, end in ((started, scored), (scored, chosen), (chosen, time.monotonic()))]
     print(f"{len(document.ids)} tokens, replay {float(full.mean()):.4f}; seconds to score, choose and ask: {seconds}", flush=True)
     return [
@@ -116,7 +115,7 @@ def run(options: argparse.Namespace) -> None:
     documents = list(documents_of(options.set).items())[: options.documents]
     model = RealModel.open(options.model, options.threads, options.bf16_products)
     options.log.parent.mkdir(parents=True, exist_ok=True)
-    subject = f"repair {sha256_of(options.model)} {options.shares} {options.max_tokens} {'bf16' if options.bf16_products else 'fp32'}"
+    subject = f"equal bytes {sha256_of(options.model)} {options.shares} {options.max_tokens} {'bf16' if options.bf16_products else 'fp32'}"
     with ItemLog(options.log, subject) as log:
         for name, questions in documents:
             if log.has(questions[-1]["id"], f"{LAST}, {options.shares[-1]:.0%}", 0):
