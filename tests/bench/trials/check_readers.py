@@ -11,7 +11,7 @@ import sys
 
 import torch
 from cache_bits import INT8, FewerBits, HeldRows, Recipe, hadamard, likelihoods, rounded, strong
-from kept_rows import KeptRows, Replay, ask, causal
+from kept_rows import KeptRows, ask, causal
 from real_model import ATTENTION, RealModel
 from replay_scores import WatchedReplay, choose
 from transformers import Qwen2Config, Qwen2ForCausalLM
@@ -60,14 +60,10 @@ def main() -> None:
     document = model.read_document("The five boxing wizards jump quickly, and nobody knows why they would.")
     before = torch.tensor(model.lead + document.ids)
     replayed = torch.tensor(model.request("Repeat it.") + document.ids)
-    rows, positions = len(replayed), document.end + torch.arange(len(replayed))[None]
+    positions = document.end + torch.arange(len(replayed))[None]
     expected = plain.model(torch.cat([before, replayed])[None]).last_hidden_state[0, len(before) :]
     scores = WatchedReplay(model, document)
     compare("watched replay", model.hidden(replayed[None], positions, scores)[0], expected)
-    compare("replay over everything", model.hidden(replayed[None], positions, Replay(KeptRows(document, None), rows))[0], expected)
-    chances = plain.lm_head(expected[:-1]).log_softmax(-1)[torch.arange(rows - 1), replayed[1:]]
-    compare("log-probabilities", model.log_probabilities(expected[:-1], replayed[1:]), chances)
-
     budget = round(0.4 * scores.plus.numel())
     keep = choose(scores.plus, budget, 0.2)
     compare("pairs kept", keep.sum(), torch.tensor(budget))
@@ -79,22 +75,26 @@ def main() -> None:
         hidden = torch.cat([torch.zeros(model.kv_heads, document.lead, dtype=torch.bool), ~keep[layer]], 1)
         logits = q[0] @ torch.cat([document.keys[layer], k[0]], 1).repeat_interleave(group, 0).transpose(1, 2) * scaling
         logits[:, :, : document.end].masked_fill_(hidden.repeat_interleave(group, 0)[:, None], float("-inf"))
-        logits[:, :, document.end :] += causal(rows)
+        logits[:, :, document.end :] += causal(q.shape[2])
         return (logits.softmax(-1) @ torch.cat([document.values[layer], v[0]], 1).repeat_interleave(group, 0))[None]
 
     in_blocks = document.held_by(HeldRows(model, Recipe("", 16, 16), document.end))
     compare("a document in bits", torch.stack(in_blocks.keys), torch.stack(document.keys), 1e-2)
     assert not torch.equal(in_blocks.values[LAYER], document.values[LAYER]), "no row was rounded"
     kept = KeptRows(document, keep)
-    over_set, over_mask = (model.hidden(replayed[None], positions, reader) for reader in (Replay(kept, rows), masked))
-    compare("replay over a set", over_set, over_mask)
-
     together = ask(model, [KeptRows(document, None), kept], QUESTIONS, 6)
     for answers, rows_kept in zip(together, (KeptRows(document, None), kept)):
         for answer, question in zip(answers, QUESTIONS):
             alone = ask(model, [rows_kept], [question], 6)[0][0]
             compare("asked together and alone", torch.tensor(answer.log_probability), torch.tensor(alone.log_probability))
             assert answer.text == alone.text, (answer, alone)
+    for answer, (question, right) in zip(together[1], QUESTIONS):
+        request, begin = model.request(question), model.ids("The answer is")
+        gold = model.ids("The answer is " + right)[len(begin) :]
+        following = torch.tensor(request + begin + gold)
+        behind = model.hidden(following[None], document.end + torch.arange(len(following))[None], masked)[0]
+        chances = model.log_probabilities(behind[-len(gold) - 1 : -1], following[-len(gold) :])
+        compare("an answer behind a set", torch.tensor(answer.log_probability), chances.sum())
     for answer, (question, right) in zip(together[0], QUESTIONS):
         compare_with_plain(model, plain, before.tolist() + model.request(question), answer, right)
     check_bits(model, plain, before)
@@ -108,7 +108,7 @@ def check_scores(model: RealModel, document, scores: WatchedReplay, replayed: to
     def note(layer, q, k, v, scaling):
         if layer == LAYER:
             seen.update(q=q[0].double(), k=k[0, HEAD].double(), v=v[0, HEAD].double(), x=model.norms[layer].double())
-        return Replay(KeptRows(document, None), q.shape[2])(layer, q, k, v, scaling)
+        return WatchedReplay(model, document)(layer, q, k, v, scaling)
 
     model.hidden(replayed[None], positions, note)
     keys, values = (torch.cat([old[LAYER][HEAD].double(), seen[new]]) for old, new in ((document.keys, "k"), (document.values, "v")))
@@ -122,9 +122,6 @@ def check_scores(model: RealModel, document, scores: WatchedReplay, replayed: to
         used.append(p[:, document.lead : document.end] * lengths / seen["x"][:, None])
     used = torch.stack(used).amax(0)
     compare("KVzip+", scores.plus[LAYER, HEAD] / used.max(), used.amax(0) / used.max())
-    damage = torch.rand(len(document.ids))
-    weighed = used[-len(document.ids) :] * damage[:, None]
-    compare("needed", scores.needed(damage)[LAYER, HEAD] / weighed.max(), weighed.amax(0) / weighed.max(), 1e-3)
 
 
 def compare_with_plain(model: RealModel, plain, prompt: list[int], answer, right: str) -> None:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What should a budget of bytes hold: fewer pairs in 16 bits, more in 8 or 4, or some that a second look chose ("repair")?
+"""What should a budget of bytes hold: fewer pairs in 16 bits, or more in 8 or 4?
 
     python3 resources/evaluation/make_set.py documents texts/documents.jsonl --words 1000 --count 24
     python tests/bench/trials/equal_bytes.py MODEL.gguf texts/documents.jsonl out/equal-bytes.jsonl
@@ -7,10 +7,8 @@
 
 A document is read in 16 bits and repeated once over its whole cache, which gives KVzip+'s scores. Fewer bits are those of cache_bits.py,
 rounded when the pairs are chosen; with their scales they take the bytes of the share of the cache in 16 bits that a record names. The
-template's beginning, questions and answers stay in 16 bits. Repair chooses four fifths by KVzip+, repeats the document over them, and
-spends the rest on what broken rows had used; damage of a row is the log-probability lost on its token. Every question is answered alone
-behind each set. The log has a line an answer, and a run that was cut off goes on with the document where it was. Needs torch,
-transformers, gguf and accelerate (README.md).
+template's beginning, questions and answers stay in 16 bits. Every question is answered alone behind each set. The log has a line an
+answer, and a run that was cut off goes on with the document where it was. Needs torch, transformers, gguf and accelerate (README.md).
 """
 
 from __future__ import annotations
@@ -29,26 +27,20 @@ sys.path.insert(0, str(ROOT / "resources/evaluation"))
 from intervals import clustered_interval, mean  # noqa: E402
 
 FLOOR = 0.2  # as the program's kvzip+: heads of all layers compete over a fifth of an equal part
-FIRST_PART = 0.8  # of the budget, before a replay says what is broken
 BASELINE, LAST = "kvzip+", "kvzip+ in 4 bits"  # LAST: what a document's records end with
 
 
-def sets_of(model, document, replay: Callable, scores, full, share: float) -> dict:
-    """Name -> what is kept of the document. replay: its log-probabilities behind a set."""
+def sets_of(model, document, scores, share: float) -> dict:
+    """Name -> what is kept of the document."""
     from cache_bits import INT8, ROTATED_4, HeldRows
     from kept_rows import KeptRows
     from replay_scores import choose
 
-    pairs = scores.plus.numel()
-    budget = round(share * pairs)
-    sets = {BASELINE: KeptRows(document, choose(scores.plus, budget, FLOOR))}
-    first = choose(scores.plus, int(FIRST_PART * budget), FLOOR)
-    needed = scores.needed((full - replay(KeptRows(document, first))).clamp(min=0))
-    sets["kvzip+ repaired"] = KeptRows(document, choose(needed, budget, 0.0, first))
+    sets = {BASELINE: KeptRows(document, choose(scores, round(share * scores.numel()), FLOOR))}
     for bits, recipe in ((8, INT8), (4, ROTATED_4)):
-        more = round(share * pairs * 16 / recipe.bits(model.head_dim, model.layers))
+        more = round(share * scores.numel() * 16 / recipe.bits(model.head_dim, model.layers))
         held = document.held_by(HeldRows(model, recipe, document.end))
-        sets[f"kvzip+ in {bits} bits"] = KeptRows(held, choose(scores.plus, more, FLOOR))
+        sets[f"kvzip+ in {bits} bits"] = KeptRows(held, choose(scores, more, FLOOR))
     return sets
 
 
@@ -56,33 +48,22 @@ def measure(model, text: str, questions: list[dict], shares: list[float], most_t
     """The log's records: every question of every set."""
     import torch
     from answer_metrics import contains
-    from kept_rows import KeptRows, Replay, ask
+    from kept_rows import KeptRows, ask
     from replay_scores import WatchedReplay
 
     started = time.monotonic()
     document = model.read_document(text)
-    instruction = model.request("Repeat the previous context exactly.")
-    tokens = torch.tensor(instruction + document.ids)
-    positions = document.end + torch.arange(len(tokens))[None]
-
-    def replayed(reader) -> torch.Tensor:
-        """Log-probability of every token of the document."""
-        hidden = model.hidden(tokens[None], positions, reader)[0]
-        return model.log_probabilities(hidden[len(instruction) - 1 : -1], tokens[len(instruction) :])
-
-    scores = WatchedReplay(model, document)
-    full = replayed(scores)
-    scored = time.monotonic()
+    tokens = torch.tensor([model.request("Repeat the previous context exactly.") + document.ids])
+    replay = WatchedReplay(model, document)
+    model.hidden(tokens, document.end + torch.arange(tokens.shape[1])[None], replay)
     named = [("full", 1.0, KeptRows(document, None))]
     for share in shares:
-        found = sets_of(model, document, lambda kept: replayed(Replay(kept, len(tokens))), scores, full, share)
-        named += [(name, share, kept) for name, kept in found.items()]
-    del scores
+        named += [(name, share, kept) for name, kept in sets_of(model, document, replay.plus, share).items()]
     chosen = time.monotonic()
     pairs = [(question["question"], question["answers"][0]) for question in questions]
     asked = ask(model, [kept for _, _, kept in named], pairs, most_tokens)
-    seconds = [round(end - begin) for begin, end in ((started, scored), (scored, chosen), (chosen, time.monotonic()))]
-    print(f"{len(document.ids)} tokens, replay {float(full.mean()):.4f}; seconds to score, choose and ask: {seconds}", flush=True)
+    seconds = [round(end - begin) for begin, end in ((started, chosen), (chosen, time.monotonic()))]
+    print(f"{len(document.ids)} tokens; seconds to choose and ask: {seconds}", flush=True)
     return [
         {
             "item": question["id"],

@@ -1,11 +1,10 @@
-"""Readers over what a set keeps of a document: the replay of the document, and questions of many sets at once."""
+"""What a set keeps of a document, and questions behind many sets at once."""
 
 from dataclasses import dataclass
 
 import torch
 from real_model import Document, RealModel
 from torch import Tensor
-from torch.nn import functional
 
 
 class KeptRows:
@@ -24,26 +23,6 @@ class KeptRows:
 
 def causal(rows: int) -> Tensor:
     return torch.full((rows, rows), float("-inf")).triu(1)
-
-
-class Replay:
-    """Rows behind the kept ones: the instruction to repeat the document, and the document."""
-
-    def __init__(self, kept: KeptRows, rows: int) -> None:
-        self._kept = kept
-        self._most = max(len(head) for layer in kept.keys for head in layer)
-        self._mask = torch.cat([torch.zeros(rows, self._most), causal(rows)], dim=1)
-
-    def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor, scaling: float) -> Tensor:
-        out = torch.empty_like(q)
-        group = q.shape[1] // k.shape[1]
-        for h in range(k.shape[1]):
-            keys = torch.cat([self._kept.keys[layer][h], k[0, h]]).expand(1, group, -1, -1)
-            values = torch.cat([self._kept.values[layer][h], v[0, h]]).expand(1, group, -1, -1)
-            mask = self._mask[:, self._most - len(self._kept.keys[layer][h]) :]
-            heads = slice(h * group, (h + 1) * group)
-            out[:, heads] = functional.scaled_dot_product_attention(q[:, heads], keys, values, attn_mask=mask, scale=scaling)
-        return out
 
 
 @dataclass

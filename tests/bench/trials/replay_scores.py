@@ -12,20 +12,17 @@ _ROWS_AT_A_TIME = 128  # of probabilities, so that they stay in the processor's 
 
 
 class WatchedReplay:
-    """The reader of a replay over the whole cache, which keeps the scores and what each row of the document used."""
+    """The reader of a replay over the whole cache, which keeps the scores."""
 
     def __init__(self, model: RealModel, document: Document) -> None:
         tokens = len(document.ids)
         self._model, self._document = model, document
         self.plus = torch.zeros(model.layers, model.kv_heads, tokens)
-        # Of the replayed document's rows: the largest contribution of a group's heads, [layers, kv_heads, rows, tokens].
-        self.used = torch.zeros(model.layers, model.kv_heads, tokens, tokens, dtype=torch.float16)
 
     def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor, scaling: float) -> Tensor:
         document, norms = self._document, self._model.norms[layer]
         out = torch.empty_like(q)
         group, rows = q.shape[1] // k.shape[1], q.shape[2]
-        before = rows - len(document.ids)  # rows of the instruction
         own = causal(rows)
         for h in range(k.shape[1]):
             keys = torch.cat([document.keys[layer][h], k[0, h]])
@@ -44,23 +41,12 @@ class WatchedReplay:
                     used = p[:, document.lead : document.end] * lengths[g] / norms[start:end, None]
                     torch.maximum(largest, used, out=largest)
                 torch.maximum(self.plus[layer, h], largest.amax(0), out=self.plus[layer, h])
-                if end > before:
-                    first = max(start, before)
-                    self.used[layer, h, first - before : end - before] = largest[first - start :]
         return out
 
-    def needed(self, damage: Tensor) -> Tensor:
-        """damage: of each row of the document. The most that a damaged row had used of each pair, times its damage."""
-        largest = torch.empty_like(self.plus)
-        broken = damage.nonzero()[:, 0]
-        for layer, h in torch.cartesian_prod(torch.arange(len(self.plus)), torch.arange(self.plus.shape[1])).tolist():
-            largest[layer, h] = (self.used[layer, h, broken].float() * damage[broken, None]).amax(0)
-        return largest
 
-
-def choose(score: Tensor, budget: int, floor: float, kept: Tensor | None = None) -> Tensor:
-    """The best `budget` pairs of the whole cache, `kept` among them. Every head has the best of the share `floor` of an equal part."""
-    keep = torch.zeros_like(score, dtype=torch.bool) if kept is None else kept.clone()
+def choose(score: Tensor, budget: int, floor: float) -> Tensor:
+    """The best `budget` pairs of the whole cache. Every head has the best of the share `floor` of an equal part."""
+    keep = torch.zeros_like(score, dtype=torch.bool)
     heads, tokens = score.shape[0] * score.shape[1], score.shape[2]
     least = int(floor * budget / heads)
     if least:
