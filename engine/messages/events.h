@@ -72,7 +72,7 @@ struct MediaSampled {
   // For a video: subtitles as requested, and the lines between its frames (TokenOrigin::frame of their tokens counts them from 0).
   std::string subtitles{};
   std::vector<TimedLine> lines{};
-  PictureSize picture{};  // of an image, as delivered
+  PictureSize picture{};  // of an image or a video, as delivered
   std::vector<MediaNotice> notices{};
   // For a video: the frames' times as written in the prompt (FrameSource::shown_times_s); empty: as requested.
   std::vector<double> told_s{};
@@ -82,6 +82,9 @@ struct MediaSampled {
   std::int64_t visual_tokens = 0;          // of an image or a video, words among them included, before any are dropped; 0: not known yet
   PageRange pages{};                       // as requested
   std::vector<std::int32_t> page_lines{};  // of a document with pages: FrameSource::page_lines()
+  // The picture, or each frame, as it was resized to be read, where a model keeps its proportions (DetailChoices::token_px); 0: not known.
+  int read_width_px = 0;
+  int read_height_px = 0;
 };
 
 // kThought: the model's reasoning before its answer.

@@ -92,7 +92,8 @@ WINNOW_FIELDS(ModelInfo, folder, projector, name, family, device, dtype, device_
 WINNOW_FIELDS(ModelLoaded, info)
 WINNOW_FIELDS(ModelUnloaded)
 WINNOW_FIELDS(MediaSampled, path, kind, duration_s, asked_s, actual_s, plan, frames_per_position, endless, tokens, all_tokens, most_tokens,
-              subtitles, lines, picture, notices, told_s, encoding, detail, planned_frames, visual_tokens, pages, page_lines)
+              subtitles, lines, picture, notices, told_s, encoding, detail, planned_frames, visual_tokens, pages, page_lines, read_width_px,
+              read_height_px)
 WINNOW_FIELDS(TextDelta, text, kind)
 WINNOW_FIELDS(TokenOrigin, modality, media, frame, row, column)
 WINNOW_FIELDS(RetainedMass, retention, mass)

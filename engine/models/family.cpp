@@ -21,12 +21,13 @@ struct FamilyName {
   const char* model_type = nullptr;
   const char* architecture = nullptr;
   bool reads_videos = true;
+  BoxScale boxes = BoxScale::kNone;
 };
 
 consteval auto names_of_families() {
   std::array<FamilyName, kFamilies.size()> names;
   for (std::size_t row = 0; row < names.size(); ++row)
-    names[row] = {kFamilies[row].model_type, kFamilies[row].architecture, kFamilies[row].reads_videos};
+    names[row] = {kFamilies[row].model_type, kFamilies[row].architecture, kFamilies[row].reads_videos, kFamilies[row].boxes};
   return names;
 }
 
@@ -71,6 +72,11 @@ std::optional<KnownFamily> known_family(const JsonObject& config) {
   if (family == nullptr) return std::nullopt;
   const bool sees = config.has("vision_config");
   return KnownFamily{family->model_type, sees, sees && family->reads_videos};
+}
+
+BoxScale box_scale(std::string_view family) {
+  const auto row = std::ranges::find_if(kNames, [&](const FamilyName& each) { return family == each.model_type; });
+  return row == kNames.end() ? BoxScale::kNone : row->boxes;
 }
 
 std::vector<std::string> known_classes() {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "engine/base/json_document.h"
+#include "engine/models/known_family.h"
 
 namespace winnow {
 
@@ -47,6 +48,7 @@ struct FamilyRow {
   const char* architecture;  // config.json: architectures[0]
   LoadFamily* load;
   bool reads_videos = true;  // where it sees
+  BoxScale boxes = BoxScale::kNone;
 };
 
 inline constexpr auto kFamilies = std::to_array<FamilyRow>({
@@ -54,26 +56,26 @@ inline constexpr auto kFamilies = std::to_array<FamilyRow>({
     {"llava", "LlavaForConditionalGeneration", load_llava, false},
     {"llava_next", "LlavaNextForConditionalGeneration", load_llava, false},
     {"llava_next_video", "LlavaNextVideoForConditionalGeneration", load_llava},
-    {"qwen2_vl", "Qwen2VLForConditionalGeneration", load_qwen2_vl},
-    {"qwen2_5_vl", "Qwen2_5_VLForConditionalGeneration", load_qwen2_vl},
-    {"qwen3_vl", "Qwen3VLForConditionalGeneration", load_qwen3_vl},
-    {"qwen3_vl_moe", "Qwen3VLMoeForConditionalGeneration", load_qwen3_vl},
-    {"qwen3_5", "Qwen3_5ForConditionalGeneration", load_qwen3_5},
-    {"qwen3_5_moe", "Qwen3_5MoeForConditionalGeneration", load_qwen3_5},
-    {"glm4v", "Glm4vForConditionalGeneration", load_glm4v},
-    {"glm46v", "Glm46VForConditionalGeneration", load_glm4v},
-    {"glm4v_moe", "Glm4vMoeForConditionalGeneration", load_glm4v},
-    {"minicpmv4_6", "MiniCPMV4_6ForConditionalGeneration", load_minicpmv},
-    {"minicpmv4_7", "MiniCPMV4_7ForConditionalGeneration", load_minicpmv},
+    {"qwen2_vl", "Qwen2VLForConditionalGeneration", load_qwen2_vl, true, BoxScale::kThousandths},
+    {"qwen2_5_vl", "Qwen2_5_VLForConditionalGeneration", load_qwen2_vl, true, BoxScale::kReadPixels},
+    {"qwen3_vl", "Qwen3VLForConditionalGeneration", load_qwen3_vl, true, BoxScale::kThousandths},
+    {"qwen3_vl_moe", "Qwen3VLMoeForConditionalGeneration", load_qwen3_vl, true, BoxScale::kThousandths},
+    {"qwen3_5", "Qwen3_5ForConditionalGeneration", load_qwen3_5, true, BoxScale::kThousandths},
+    {"qwen3_5_moe", "Qwen3_5MoeForConditionalGeneration", load_qwen3_5, true, BoxScale::kThousandths},
+    {"glm4v", "Glm4vForConditionalGeneration", load_glm4v, true, BoxScale::kThousandths},
+    {"glm46v", "Glm46VForConditionalGeneration", load_glm4v, true, BoxScale::kThousandths},
+    {"glm4v_moe", "Glm4vMoeForConditionalGeneration", load_glm4v, true, BoxScale::kThousandths},
+    {"minicpmv4_6", "MiniCPMV4_6ForConditionalGeneration", load_minicpmv, true, BoxScale::kThousandths},
+    {"minicpmv4_7", "MiniCPMV4_7ForConditionalGeneration", load_minicpmv, true, BoxScale::kThousandths},
     {"idefics3", "Idefics3ForConditionalGeneration", load_smolvlm},
     {"smolvlm", "SmolVLMForConditionalGeneration", load_smolvlm},
-    {"internvl", "InternVLForConditionalGeneration", load_internvl},
-    {"internvl_chat", "InternVLChatModel", load_internvl_chat},
+    {"internvl", "InternVLForConditionalGeneration", load_internvl, true, BoxScale::kThousandths},
+    {"internvl_chat", "InternVLChatModel", load_internvl_chat, true, BoxScale::kThousandths},
     {"gemma3", "Gemma3ForConditionalGeneration", load_gemma3_vision, false},
     {"mistral3", "Mistral3ForConditionalGeneration", load_mistral3, false},
-    {"gemma4", "Gemma4ForConditionalGeneration", load_gemma4_vision},
-    {"gemma4_unified", "Gemma4UnifiedForConditionalGeneration", load_gemma4_vision},
-    {"lfm2_vl", "Lfm2VlForConditionalGeneration", load_lfm2_vl, false},
+    {"gemma4", "Gemma4ForConditionalGeneration", load_gemma4_vision, true, BoxScale::kThousandths},
+    {"gemma4_unified", "Gemma4UnifiedForConditionalGeneration", load_gemma4_vision, true, BoxScale::kThousandths},
+    {"lfm2_vl", "Lfm2VlForConditionalGeneration", load_lfm2_vl, false, BoxScale::kThousandths},
     {"llama", "LlamaForCausalLM", load_causal_lm},
     {"mistral", "MistralForCausalLM", load_causal_lm},
     {"ministral3", "Ministral3ForCausalLM", load_causal_lm},

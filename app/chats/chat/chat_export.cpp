@@ -5,6 +5,7 @@
 #include <QFileInfo>
 #include <nlohmann/json.hpp>
 
+#include "app/chats/chat/answer_boxes.h"
 #include "app/chats/chat/figure_json.h"
 #include "app/chats/chat/run_json.h"
 #include "app/ground/notices/notice_text.h"
@@ -143,7 +144,7 @@ OrderedJson runOf(const Run& run, bool figures) {
   for (const QString& name : run.begunBy) json["begun_by"].push_back(name.toStdString());
   if (!figures) return json;
   nlohmann::json stored = parsedJson(runToJson(run));
-  for (const char* told : {"stop_reason", "begun_by", "guard", "sampling"}) stored["figures"].erase(told);
+  for (const char* told : {"stop_reason", "begun_by", "family", "guard", "sampling"}) stored["figures"].erase(told);
   json["stop_reason"] = wordOf(run.stopReason);
   json["seed"] = run.figures.seed;
   json["figures"] = stored["figures"];
@@ -154,7 +155,7 @@ OrderedJson runOf(const Run& run, bool figures) {
   return json;
 }
 
-OrderedJson messageOf(const StoredMessage& message) {
+OrderedJson messageOf(const StoredMessage& message, const QList<StoredMessage>& messages) {
   OrderedJson json = {{"id", message.id},
                       {"parent", message.parent != 0 ? OrderedJson(message.parent) : OrderedJson()},
                       {"role", wordOf(message.role)},
@@ -164,6 +165,12 @@ OrderedJson messageOf(const StoredMessage& message) {
   if (message.state == MessageState::kFailed) json["failure_code"] = static_cast<int>(message.failureCode);
   for (const Attachment& attachment : message.attachments) json["attachments"].push_back(attachmentOf(attachment));
   if (message.hasCause) json["run"] = runOf(message.run, message.hasRun);
+  for (const PointedPicture& picture : picturesPointedAt(message, messages)) {
+    for (const AnswerBox& box : picture.boxes) {
+      json["boxes"].push_back(boxToJson(box));
+      json["boxes"].back()["message"] = picture.message;
+    }
+  }
   return json;
 }
 
@@ -225,7 +232,7 @@ QByteArray chatToJson(const LoadedConversation& chat) {
                       {"shown", conversation.activeLeaf != 0 ? OrderedJson(conversation.activeLeaf) : OrderedJson()},
                       {"messages", OrderedJson::array()},
                       {"comparisons", OrderedJson::array()}};
-  for (const StoredMessage& message : chat.messages) json["messages"].push_back(messageOf(message));
+  for (const StoredMessage& message : chat.messages) json["messages"].push_back(messageOf(message, chat.messages));
   for (const Comparison& comparison : chat.comparisons) json["comparisons"].push_back(comparisonOf(comparison));
   return QByteArray::fromStdString(json.dump(2, ' ', false, OrderedJson::error_handler_t::replace)) + '\n';
 }

@@ -38,7 +38,7 @@ enum class MessageState : int {
 };
 
 // Frames of a video as asked for and as delivered, and lines of its subtitles that stand between them, in seconds from its start; of a
-// document how many tokens it has; what was noticed of any medium. Empty until an answer sampled it.
+// document how many tokens it has; what was noticed of any medium, and how large it was read. Empty until an answer sampled it.
 struct SampledTimes {
   std::vector<double> askedS;
   std::vector<double> actualS;
@@ -48,6 +48,8 @@ struct SampledTimes {
   std::vector<MediaNotice> notices{};
   int planned = 0;                        // of a video of which a part was read (FramePlan::taken): all frames of its plan
   std::vector<std::int32_t> pageLines{};  // of a document with pages: the line at which each begins
+  int readWidthPx = 0;                    // MediaSampled::read_width_px
+  int readHeightPx = 0;
 
   friend bool operator==(const SampledTimes&, const SampledTimes&) = default;
 };
@@ -99,6 +101,7 @@ struct Run {
   QString modelName;
   QStringList begunBy{};  // names of the models that wrote its beginning, where this one went on; no two neighbours are the same
   QString modelFolder;
+  QString family{};                                // ModelInfo::family; empty: not known
   QString device;                                  // "cpu", "cuda"
   NamedRecipe recipe;                              // as it was sent
   QList<RunMaker> makers;                          // of the cache that it was written from; empty: not told yet, or of an older version

@@ -11,7 +11,7 @@
 
 namespace winnow::app {
 
-WINNOW_FIELDS(SampledTimes, askedS, actualS, tokens, linesS, linesDigest, notices, planned, pageLines)
+WINNOW_FIELDS(SampledTimes, askedS, actualS, tokens, linesS, linesDigest, notices, planned, pageLines, readWidthPx, readHeightPx)
 
 namespace {
 
@@ -112,6 +112,7 @@ QByteArray figuresToJson(const Run& run) {
   for (const TimelinePoint& point : run.timeline.points) json["timeline"].push_back(toJson(point));
   json["stop_reason"] = static_cast<int>(run.stopReason);
   for (const QString& name : run.begunBy) json["begun_by"].push_back(name.toStdString());
+  if (!run.family.isEmpty()) json["family"] = run.family.toStdString();
   if (run.guard != Guard::kKeep) json["guard"] = static_cast<int>(run.guard);
   if (const QByteArray sampling = samplingToJson(run.sampling); !sampling.isEmpty()) json["sampling"] = parsedJson(sampling);
   return QByteArray::fromStdString(json.dump());
@@ -141,6 +142,7 @@ void figuresFromJson(const QByteArray& text, Run& run) {
   std::vector<std::string> writers;
   readField(json, "begun_by", writers);
   for (const std::string& name : writers) run.begunBy << QString::fromStdString(name);
+  run.family = QString::fromStdString(textOf(json, "family"));
   readField(json, "guard", run.guard);
   if (const auto sampling = json.find("sampling"); sampling != json.end())
     run.sampling = samplingFromJson(QByteArray::fromStdString(sampling->dump()));

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/chats/chat/answer_boxes.h"
 #include "app/ground/notices/notice_text.h"
 #include "engine/base/error.h"
 #include "engine/messages/choice_words.h"
@@ -48,6 +49,16 @@ struct TerminalForm {
     return object;
   }
 };
+
+ordered_json boxes_json(const std::string& answer, const std::string& family, const std::vector<MediaSampled>& sampled) {
+  std::vector<app::BoxMedium> media;
+  for (const MediaSampled& each : sampled)
+    media.push_back({each.kind, static_cast<int>(each.picture.width_px), static_cast<int>(each.picture.height_px), each.read_width_px,
+                     each.read_height_px, each.duration_s});
+  ordered_json boxes = ordered_json::array();
+  for (const app::AnswerBox& box : app::boxesIn(answer, QString::fromStdString(family), media)) boxes.push_back(app::boxToJson(box));
+  return boxes;
+}
 
 ordered_json json_of(const auto& figures) { return fields::written<TerminalForm>("", figures); }
 
@@ -104,6 +115,7 @@ ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model) {
   for (const CompressionNote note : f.notes) notes.push_back(note_name(note));
   return {{"answer", finished.answer},
           {"thought", finished.thought},
+          {"boxes", boxes_json(finished.answer, model.family, sink.media)},
           {"model", model.folder},
           {"device", model.device},
           {"dtype", model.dtype},

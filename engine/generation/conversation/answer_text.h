@@ -27,7 +27,7 @@ class AnswerText {
   // For plain text that goes on: no part of it is reasoning, and its first word keeps the space before it.
   static AnswerText of_plain_text(const LoadedModel& model);
 
-  // The text that the token completes. Special tokens have no text, except the markers of reasoning and answer.
+  // The text that the token completes. Special tokens have no text, except the markers of reasoning and answer, and those of boxes.
   SplitText push(std::int64_t token);
   // The bytes of text that the token would contribute if it came next; of a special one, its name.
   std::string bytes_of(std::int64_t token) const { return detokenizer_.bytes_of(token); }

@@ -56,12 +56,12 @@ constexpr std::string_view kByteTexts[] = {"path", "subtitles", "bytes"};
 // those that this form writes among the other fields.
 constexpr std::string_view kNotKept[] = {"content", "frames_per_position", "endless", "picture", "visual_tokens", "most_pixels"};
 
-// Fields of a video whose frames are a part of its plan, with their values where they are all.
-struct PartField {
+// Fields that older files lack, with the value that they would have there: of a video that was read whole, of a size that nobody told.
+struct YoungField {
   std::string_view name;
-  int of_all;
+  int when_missing;
 };
-constexpr PartField kPartOfPlan[] = {{"taken", 0}, {"set_frames", 1}, {"planned_frames", 0}};
+constexpr YoungField kYoungFields[] = {{"taken", 0}, {"set_frames", 1}, {"planned_frames", 0}, {"read_width_px", 0}, {"read_height_px", 0}};
 
 bool is_among(std::span<const std::string_view> names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
@@ -120,8 +120,8 @@ struct KeptForm {
       if (std::string_view(name) == "page_lines") return value.empty();
     }
     if constexpr (std::is_same_v<T, int>) {
-      const auto* const part = std::ranges::find(kPartOfPlan, std::string_view(name), &PartField::name);
-      if (part != std::end(kPartOfPlan)) return value == part->of_all;
+      const auto* const young = std::ranges::find(kYoungFields, std::string_view(name), &YoungField::name);
+      if (young != std::end(kYoungFields)) return value == young->when_missing;
     }
     return is_among(kNotKept, name);
   }

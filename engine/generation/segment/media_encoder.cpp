@@ -152,7 +152,7 @@ MediaSampled sampled_before_decoding(const OpenedMedia& media) {
   sampled.pages = request.pages;
   sampled.page_lines = media.source->page_lines();
   sampled.lines = media.subtitles.lines;
-  if (request.kind == MediaKind::kImage) sampled.picture = media.source->picture_size();
+  if (request.kind != MediaKind::kDocument) sampled.picture = media.source->picture_size();
   sampled.notices = media.source->notices();
   return sampled;
 }
@@ -302,6 +302,11 @@ EncodedSource MediaEncoder::encode(OpenedMedia& media, const Encoding& how, Timi
   sampled.actual_s = known->actual_s;
   sampled.visual_tokens = std::ssize(known->features.origins);
   add_notices(sampled.notices, known->notices);
+  const auto token_px = static_cast<int>(model_.info().picture_detail.token_px);
+  for (const TokenOrigin& cell : model_.origins_of(media.facts())) {
+    sampled.read_width_px = std::max(sampled.read_width_px, (cell.column + 1) * token_px);
+    sampled.read_height_px = std::max(sampled.read_height_px, (cell.row + 1) * token_px);
+  }
   context_.emit(sampled);
   source.features = std::move(known->features);
   source.sampled = std::move(sampled);

@@ -111,6 +111,8 @@ TEST_F(DetailTurns, APictureUnderAnotherDetailIsAnotherMedium) {
   EXPECT_EQ(opener_.pictures_read, read + 1) << "other pixels";
   const MediaSampled sampled = bounded.last<MediaSampled>().value();
   EXPECT_EQ(sampled.visual_tokens, tokens);
+  const auto cell_px = static_cast<int>(info_.picture_detail.token_px);
+  EXPECT_EQ(sampled.read_width_px / cell_px * (sampled.read_height_px / cell_px), tokens) << "cells of the picture as it was resized";
   EXPECT_EQ(sampled.detail, (MediaDetail{DetailLevel::kTokens, 6}));
   EXPECT_EQ(as_the_model.last<MediaSampled>()->visual_tokens, all);
   EXPECT_EQ(finished(run(of_detail({}))).figures.tokens.visual, all) << "and the other again";

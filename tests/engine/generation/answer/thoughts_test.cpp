@@ -25,7 +25,7 @@ constexpr const char* kLeavesIt = "{% if add_generation_prompt %}{{ '<|im_start|
 constexpr const char* kMarksTheAnswer =
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}{# <think></think> <response></response> #}";
 
-enum class Marks : int { kText = 1, kSpecialTokens = 2 };
+enum class Marks : int { kText = 1, kSpecialTokens = 2, kBoxes = 3 };
 
 // The tiny model under a template that opens a thought, or leaves it to the model.
 class Thoughts : public TinyModel {
@@ -34,11 +34,11 @@ class Thoughts : public TinyModel {
     const std::string folder = scratch_.file("model" + std::to_string(++folders_));
     fs::copy(golden_.model_folder(), folder, fs::copy_options::recursive);
     std::ofstream(folder + "/chat_template.jinja") << kTurns << prompt_end;
-    if (marks == Marks::kSpecialTokens) {
+    if (marks != Marks::kText) {
       const std::string file = folder + "/tokenizer.json";
       std::string text = read_file_bytes(file, std::uint64_t{1} << 20);
-      text = std::regex_replace(text, std::regex("<image>"), "<think>");
-      text = std::regex_replace(text, std::regex("<video>"), "</think>");
+      text = std::regex_replace(text, std::regex("<image>"), marks == Marks::kBoxes ? "<box>" : "<think>");
+      text = std::regex_replace(text, std::regex("<video>"), marks == Marks::kBoxes ? "</box>" : "</think>");
       std::ofstream(file) << text;
       // These tokens stand for no media any more.
       text = read_file_bytes(folder + "/config.json", std::uint64_t{1} << 20);
@@ -249,6 +249,17 @@ TEST_F(Thoughts, AreReadAgainAsTheyWereWritten) {
       EXPECT_GT(text.thought_tokens(), 0);
     }
   }
+}
+
+TEST_F(Thoughts, LeaveAnAnswerTheMarksOfItsBoxes) {
+  load(kOpens, Marks::kBoxes);
+  const std::string answer = "A star at <box>1 2 3 4</box>, and <box> alone.";
+  const std::vector<std::int64_t> written = written_tokens(*model_, ThoughtStart::kOpened, "One.", answer);
+  EXPECT_EQ(std::ranges::count(written, model_->tokenizer->token_id("<box>").value()), 2) << "special tokens again";
+  AnswerText text(*model_, ThoughtStart::kOpened);
+  std::string told;
+  for (const std::int64_t id : written) told += text.push(id).answer;
+  EXPECT_EQ(told + text.flush().answer, answer);
 }
 
 TEST_F(Thoughts, AreNoWordsOfTheAnswerThatIsChecked) {
