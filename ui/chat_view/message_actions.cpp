@@ -42,7 +42,9 @@ void addAttachments(const MessageRows& message, const QRectF& rect, std::vector<
   for (int i = 0; i < static_cast<int>(attachments.size()); ++i) {
     const QRectF at = grid.rect(i, rect.topLeft());
     const int more = grid.standsForMore(i);
-    const QString label = more > 0 ? ActionWords::tr("%Ln more image(s)", nullptr, more) : attachments[static_cast<std::size_t>(i)].title;
+    const AttachmentSummary& attachment = attachments[static_cast<std::size_t>(i)];
+    const QString title = attachment.pointedAt ? attachment.title + QLatin1Char('\n') + attachment.detail : attachment.title;
+    const QString label = more > 0 ? ActionWords::tr("%Ln more image(s)", nullptr, more) : title;
     if (!at.isEmpty()) areas.push_back({Action::kAttachment, at, label, i, false, {}});
   }
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QImage>
+#include <QSize>
 #include <QString>
 #include <chrono>
 #include <optional>
@@ -12,11 +13,21 @@
 #include "engine/base/error.h"
 #include "engine/media/frame_source.h"
 #include "ui/chat_view/place_links.h"
+#include "ui/theme/drawn_boxes.h"
 
 namespace winnow::ui {
 
 enum class Speaker : int { kUser = 1, kAssistant = 2 };
 enum class MessageStatus : int { kComplete = 1, kWaiting = 2, kStreaming = 3, kInterrupted = 4, kFailed = 5, kAbandoned = 6 };
+
+// The attachment of a question that an answer points at, or the frame of it at `atS`.
+struct PointedAt {
+  qint64 message = 0;
+  int attachment = 0;
+  double atS = -1.0;
+  QSize pixels;
+  std::vector<DrawnBox> boxes;
+};
 
 struct AttachmentSummary {
   QImage thumbnail;  // may be null: a glyph is shown
@@ -24,6 +35,7 @@ struct AttachmentSummary {
   QString title;   // file name
   QString detail;  // "64 of 64 frames · 0:00–2:08"
   QString path;
+  std::optional<PointedAt> pointedAt{};  // of an answer, which has no others; `detail` lists the boxes
 };
 
 struct MessageMetrics {
@@ -72,8 +84,8 @@ struct MessageContent {
   QString text;
   QString thought;  // what the model thought before it; folded, and no part of what is copied
   MessageStatus status = MessageStatus::kComplete;
-  std::vector<AttachmentSummary> attachments;
-  QString noticed;  // of the attachments, a line each; of an answer: what it did not see. Empty: nothing
+  std::vector<AttachmentSummary> attachments;  // of an answer: pictures with its boxes, below the text
+  QString noticed;                             // of the attachments, a line each; of an answer: what it did not see. Empty: nothing
   MessageMetrics metrics;
   QString phase;                                                      // "Decoding video 41/64", while waiting
   double phaseShare = -1.0;                                           // 0..1; negative: unknown

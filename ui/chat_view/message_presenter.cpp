@@ -6,6 +6,7 @@
 #include <QSet>
 #include <algorithm>
 
+#include "app/chats/chat/answer_boxes.h"
 #include "app/chats/chat/server_answer.h"
 #include "app/words/attached_words.h"
 #include "app/words/display_text.h"
@@ -85,6 +86,43 @@ AttachmentSummary summaryOf(const app::Attachment& attachment) {
   summary.detail = planDetail(attachment) + pinDetail(attachment);
   if (!attachment.thumbnailPng.isEmpty()) summary.thumbnail.loadFromData(attachment.thumbnailPng, "PNG");
   return summary;
+}
+
+// "dog (120, 80 – 560, 900)", in pixels.
+QString boxText(const app::AnswerBox& box) {
+  const QString label = box.label.isEmpty() ? QString() : app::displayText(box.label) + QLatin1Char(' ');
+  const auto corner = [](double x, double y) { return QStringLiteral("%1, %2").arg(qRound(x)).arg(qRound(y)); };
+  if (box.kind == app::AnswerBox::Kind::kPoint) return QStringLiteral("%1(%2)").arg(label, corner(box.left, box.top));
+  return QStringLiteral("%1(%2 – %3)").arg(label, corner(box.left, box.top), corner(box.right, box.bottom));
+}
+
+// The pictures and frames that the answer points at, with its boxes.
+std::vector<AttachmentSummary> pointedAt(const app::StoredMessage& answer, const QList<app::StoredMessage>& messages) {
+  std::vector<AttachmentSummary> pictures;
+  QStringList labels;
+  for (const app::PointedPicture& picture : app::picturesPointedAt(answer, messages)) {
+    const app::Attachment& attachment =
+        std::ranges::find(messages, picture.message, &app::StoredMessage::id)->attachments[picture.attachment];
+    if (app::wasWatched(attachment)) continue;
+    AttachmentSummary summary = summaryOf(attachment);
+    if (picture.timeS >= 0.0) {
+      summary.title = tr("%1 at %2").arg(summary.title, app::formatClock(picture.timeS));
+      summary.thumbnail = {};
+    }
+    const QSize pixels(attachment.widthPx, attachment.heightPx);
+    summary.pointedAt = PointedAt{picture.message, picture.attachment, picture.timeS, pixels, {}};
+    QStringList texts;
+    for (const app::AnswerBox& box : picture.boxes) {
+      if (!labels.contains(box.label)) labels << box.label;
+      const QRectF place(QPointF(box.left / pixels.width(), box.top / pixels.height()),
+                         QPointF(box.right / pixels.width(), box.bottom / pixels.height()));
+      summary.pointedAt->boxes.push_back({place, app::displayText(box.label), static_cast<int>(labels.indexOf(box.label))});
+      texts << boxText(box);
+    }
+    summary.detail = texts.join(QStringLiteral(" · "));
+    pictures.push_back(std::move(summary));
+  }
+  return pictures;
 }
 
 // "clip.mp4: Parts of the video are damaged."
@@ -257,6 +295,7 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
   const QString writers = message.hasCause ? writersOf(message.run) : QString();
   content.roleLabel = message.role == Role::kUser ? tr("You") : writers.isEmpty() ? tr("Winnow") : writers;
   for (const app::Attachment& attachment : message.attachments) content.attachments.push_back(summaryOf(attachment));
+  if (message.role == Role::kAssistant) content.attachments = pointedAt(message, around.chat.messages);
   content.noticed = noticedOf(message.attachments);
   if (message.damaged) {
     const QString line = tr("Part of this message was damaged on disk after it was saved. A backup may have the original.");

@@ -128,11 +128,12 @@ void MessageRows::rebuildRows() {
   };
   const bool assistant = m_content.speaker == Speaker::kAssistant;
   if (assistant && !m_content.bare) add(RowKind::kRole);
-  if (!m_content.attachments.empty()) add(RowKind::kAttachments);
+  if (!assistant && !m_content.attachments.empty()) add(RowKind::kAttachments);
   if (!m_content.thought.isEmpty()) add(RowKind::kThought);
   if (!m_thoughtOpen && thinks(m_content)) add(RowKind::kThoughtTail);
   if (m_thoughtOpen) addBlocks(RowKind::kThoughtText, m_thought, thought);
   addBlocks(RowKind::kText, m_splitter, text);
+  if (assistant && !m_content.attachments.empty()) add(RowKind::kAttachments);
   if (!m_content.phase.isEmpty()) add(RowKind::kPhase);
   if (m_content.error) add(RowKind::kError);
   if (!noteOf(m_content).isEmpty()) add(RowKind::kNote);

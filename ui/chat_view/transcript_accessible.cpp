@@ -31,7 +31,11 @@ class MessageInterface : public QAccessibleInterface {
       name +=
           thoughtLine(content) + QLatin1Char('\n') + (m_view->thoughtOpen(content.id) ? content.thought + QLatin1Char('\n') : QString());
     name += content.text;
-    for (const AttachmentSummary& attachment : content.attachments) name += QStringLiteral(" [") + attachment.title + QLatin1Char(']');
+    for (const AttachmentSummary& attachment : content.attachments) {
+      name += QStringLiteral(" [") + attachment.title;
+      if (attachment.pointedAt) name += QStringLiteral(": ") + attachment.detail;
+      name += QLatin1Char(']');
+    }
     if (!content.phase.isEmpty()) name += QStringLiteral(" ") + content.phase;
     if (content.error) name += QLatin1Char('\n') + app::describeError(*content.error).cause + QLatin1Char(' ') + remedyOf(content);
     if (const QString note = noteOf(content); !note.isEmpty()) name += QLatin1Char('\n') + note;

@@ -164,8 +164,10 @@ void TranscriptPainter::paintAttachments(int index, const QRectF& rect) {
     area.index = i;
     const QRectF card = grid.rect(i, rect.topLeft());
     if (card.isEmpty()) continue;
-    if (grid.isTile(i)) {
+    const std::optional<PointedAt>& pointedAt = attachments[static_cast<std::size_t>(i)].pointedAt;
+    if (grid.isTile(i) || pointedAt) {
       paintTile(attachments[static_cast<std::size_t>(i)], card, hovers(index, area), grid.standsForMore(i));
+      if (pointedAt) paintBoxes(m_painter, card, pointedAt->boxes);
     } else {
       paintAttachment(attachments[static_cast<std::size_t>(i)], card, hovers(index, area));
     }

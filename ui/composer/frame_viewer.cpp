@@ -62,6 +62,7 @@ FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKin
   connect(m_next, &QToolButton::clicked, this, [this] { show(m_index + 1); });
   connect(m_picture, &FramePicture::shown, this, [this](double actualS, const QSize& pixels) {
     m_actualS = actualS;
+    m_picture->setBoxes(m_index == m_boxesAt ? m_boxes : std::vector<DrawnBox>());
     showPin();
     if (m_kind == MediaKind::kVideo) {
       m_caption->setText(tr("%1 · frame %2 of %3").arg(app::formatClock(actualS)).arg(m_index + 1).arg(m_times.size()));
@@ -84,6 +85,12 @@ void FrameViewer::setPins(FramePins* pins, const QString& consequence) {
                consequence);
   connect(pins, &FramePins::shown, this, &FrameViewer::showPin);
   showPin();
+}
+
+void FrameViewer::setBoxes(std::vector<DrawnBox> boxes) {
+  m_boxes = std::move(boxes);
+  m_boxesAt = m_index;
+  m_picture->setBoxes(m_boxes);
 }
 
 void FrameViewer::compareWith(const app::Attachment& attached) { m_changed->look(attached); }

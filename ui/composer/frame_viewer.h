@@ -11,6 +11,7 @@
 
 #include "app/chats/chat/conversation.h"
 #include "ui/composer/media_preview.h"
+#include "ui/theme/drawn_boxes.h"
 
 class QLabel;
 class QToolButton;
@@ -39,6 +40,9 @@ class FrameViewer : public QDialog {
   // For an image: those beside it, which the arrows step through; pictureShown says which, so that its pins can be set.
   void setPictures(std::vector<QByteArray> paths);
 
+  // Over the picture or frame that is shown now, whenever it is.
+  void setBoxes(std::vector<DrawnBox> boxes);
+
   int index() const { return m_index; }
   PinButton* pinButton() const { return m_pin; }
   bool hasPicture() const;
@@ -62,6 +66,8 @@ class FrameViewer : public QDialog {
   std::vector<double> m_times;
   std::vector<QByteArray> m_pictures;  // files, of several images
   int m_index = 0;
+  std::vector<DrawnBox> m_boxes;
+  int m_boxesAt = 0;                // the index that they are of
   std::optional<double> m_actualS;  // of the picture that is shown
   ChangedFileNote* m_changed = nullptr;
   FramePicture* m_picture = nullptr;

@@ -1,6 +1,8 @@
 #include "ui/composer/viewer_parts.h"
 
 #include <QFile>
+#include <QPainter>
+#include <utility>
 
 #include "app/chats/chat/lines_digest.h"
 #include "app/words/attached_words.h"
@@ -37,10 +39,19 @@ void FramePicture::open(const QByteArray& path, MediaKind kind, double at) {
   m_token = m_preview.thumbnails(path, kind, {at}, kLargest);
 }
 
+void FramePicture::setBoxes(std::vector<DrawnBox> boxes) {
+  m_boxes = std::move(boxes);
+  present();
+}
+
 void FramePicture::present() {
   if (m_image.isNull()) return;
   QPixmap pixmap = QPixmap::fromImage(m_image.scaled(size() * devicePixelRatioF(), Qt::KeepAspectRatio, Qt::SmoothTransformation));
   pixmap.setDevicePixelRatio(devicePixelRatioF());
+  if (!m_boxes.empty()) {
+    QPainter painter(&pixmap);
+    paintBoxes(painter, QRectF(QPointF(), pixmap.deviceIndependentSize()), m_boxes);
+  }
   setPixmap(pixmap);
 }
 

@@ -10,6 +10,7 @@
 
 #include "app/chats/chat/conversation.h"
 #include "ui/composer/media_preview.h"
+#include "ui/theme/drawn_boxes.h"
 
 namespace winnow::ui {
 
@@ -22,6 +23,7 @@ class FramePicture : public QLabel {
   bool hasPicture() const { return !m_image.isNull(); }
   // at: seconds of a video; of a PDF, which is a document, the number of a page. What was asked for before comes no more.
   void open(const QByteArray& path, MediaKind kind, double at);
+  void setBoxes(std::vector<DrawnBox> boxes);  // over what is shown
 
  Q_SIGNALS:
   void shown(double actualS, const QSize& pixels);
@@ -35,6 +37,7 @@ class FramePicture : public QLabel {
   MediaPreview& m_preview;
   PreviewToken m_token = 0;
   QImage m_image;
+  std::vector<DrawnBox> m_boxes;
 };
 
 class PinButton : public QToolButton {

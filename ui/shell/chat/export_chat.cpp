@@ -43,6 +43,8 @@ QByteArray chatAsMarkdown(const app::LoadedConversation& chat, const std::vector
     if (message.role != Role::kAssistant) return told;
     if (message.hasCause) told.writer = content.roleLabel;
     told.notes = noteOf(content).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+    for (const AttachmentSummary& pointedAt : content.attachments)
+      told.notes << ExportChatWords::tr("In %1, in pixels: %2").arg(pointedAt.title, pointedAt.detail);
     QStringList figures;
     for (const QString& text : metricTexts(content)) figures << text;
     if (!figures.isEmpty()) told.notes << figures.join(QStringLiteral(" · "));

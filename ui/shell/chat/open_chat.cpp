@@ -209,7 +209,7 @@ void OpenChat::keepLines(const MediaSampled& sampled, const app::Attachment& att
 
 // The engine names a medium by what was requested of it; the same file with the same plan was sampled alike wherever it is attached.
 void OpenChat::takeSampled(const MediaSampled& sampled, QList<app::StoredMessage>& thread) {
-  if (sampled.kind == MediaKind::kImage && sampled.notices.empty()) return;
+  if (sampled.kind == MediaKind::kImage && sampled.notices.empty() && sampled.read_width_px == 0) return;
   const bool video = sampled.kind == MediaKind::kVideo;
   app::SampledTimes times = video ? app::SampledTimes{sampled.asked_s, sampled.actual_s} : app::SampledTimes{{}, {}, sampled.all_tokens};
   for (const TimedLine& line : sampled.lines) times.linesS.push_back(line.start_s);
@@ -217,6 +217,8 @@ void OpenChat::takeSampled(const MediaSampled& sampled, QList<app::StoredMessage
   times.notices = sampled.notices;
   times.planned = sampled.planned_frames;
   times.pageLines = sampled.page_lines;
+  times.readWidthPx = sampled.read_width_px;
+  times.readHeightPx = sampled.read_height_px;
   app::Attachment asked;
   asked.path = QByteArray::fromStdString(sampled.path);
   asked.kind = sampled.kind;

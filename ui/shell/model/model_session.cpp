@@ -104,6 +104,7 @@ app::Run ModelSession::newRun() const {
   app::Run run;
   run.modelName = QString::fromStdString(m_info.name);
   run.modelFolder = QString::fromStdString(m_info.folder);
+  run.family = QString::fromStdString(m_info.family);
   run.device = QString::fromStdString(m_info.device);
   return run;
 }

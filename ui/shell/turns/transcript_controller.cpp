@@ -32,6 +32,8 @@
 namespace winnow::ui {
 namespace {
 
+constexpr QSize kPicturePx(800, 600);  // of one that an answer points at
+
 QString linkWords(const char* text) { return QCoreApplication::translate("winnow::ui::LinkQuestion", text); }
 
 // Asks before a link of an answer leaves the program: the address is shown as it really is.
@@ -80,6 +82,14 @@ TranscriptController::TranscriptController(const WindowServices& services, ChatS
   connect(answers, &AnswerRun::textAdded, &m_view, &TranscriptView::appendText);
   connect(answers, &AnswerRun::thoughtAdded, &m_view, &TranscriptView::appendThought);
   connect(answers, &AnswerRun::phaseChanged, &m_view, &TranscriptView::setPhase);
+  connect(&m_preview, &MediaPreview::thumbnailReady, this, [this](PreviewToken token, int, double, const QImage& image) {
+    if (!m_askedPictures.contains(token)) return;
+    m_pictures[m_askedPictures.take(token)] = image;
+    for (const app::StoredMessage& message : m_session.chat.branch()) {
+      const MessageContent content = contentOf(message);
+      if (!content.attachments.empty() && content.attachments.front().pointedAt) m_view.updateMessage(content);
+    }
+  });
   connect(&m_view, &TranscriptView::scrolled, this, [this] {
     if (!m_restoring) m_timer.start();
   });
@@ -114,9 +124,25 @@ TranscriptController::TranscriptController(const WindowServices& services, ChatS
   if (services.store.isOpen()) showChat();
 }
 
-MessageContent TranscriptController::contentOf(const app::StoredMessage& message) const {
-  return m_presenter.contentOf(
+MessageContent TranscriptController::contentOf(const app::StoredMessage& message) {
+  MessageContent content = m_presenter.contentOf(
       message, {m_session.chat.loaded(), m_session.answers.phase(), m_comparison.question(), m_unchecked.value(message.id)});
+  for (AttachmentSummary& attachment : content.attachments) {
+    if (!attachment.pointedAt) continue;
+    if (const QImage picture = pictureOf(*attachment.pointedAt); !picture.isNull()) attachment.thumbnail = picture;
+  }
+  return content;
+}
+
+QImage TranscriptController::pictureOf(const PointedAt& pointedAt) {
+  const app::Attachment& attachment = m_session.chat.message(pointedAt.message)->attachments[pointedAt.attachment];
+  const bool page = attachment.pages.first > 0;
+  const double at = page ? attachment.pages.first : std::max(0.0, pointedAt.atS);
+  const std::pair place(attachment.path, at);
+  if (const auto known = m_pictures.find(place); known != m_pictures.end()) return known->second;
+  m_pictures[place] = {};
+  m_askedPictures[m_preview.thumbnails(attachment.path, page ? MediaKind::kDocument : attachment.kind, {at}, kPicturePx)] = place;
+  return {};
 }
 
 void TranscriptController::noteUnchecked(app::MessageId answer, const QString& reason) {
@@ -128,6 +154,7 @@ void TranscriptController::showChat() {
   m_restoring = true;
   m_timer.stop();
   const OpenChat& chat = m_session.chat;
+  if (m_shown != chat.id()) m_pictures.clear();
   std::vector<MessageContent> messages;
   for (const app::StoredMessage& message : chat.branch()) messages.push_back(contentOf(message));
   m_view.setMessages(std::move(messages));
@@ -172,12 +199,18 @@ void TranscriptController::showWanted() {
 
 void TranscriptController::openAttachment(qint64 message, int index) {
   const app::StoredMessage* stored = m_session.chat.message(message);
+  if (stored != nullptr && stored->role == Role::kAssistant) {
+    const std::vector<AttachmentSummary> pictures = contentOf(*stored).attachments;
+    if (index < 0 || index >= std::ssize(pictures)) return;
+    const PointedAt& pointedAt = *pictures[static_cast<std::size_t>(index)].pointedAt;
+    return openMedium(pointedAt.message, pointedAt.attachment, pointedAt.atS, pointedAt.boxes);
+  }
   const bool listed = stored != nullptr && index >= 0 && index < stored->attachments.size() && stored->attachments[index].hasContents &&
                       stored->attachments[index].kind == MediaKind::kVideo;
   listed ? Q_EMIT contentsRequested(message, index, 0) : openMedium(message, index, 0);
 }
 
-void TranscriptController::openMedium(qint64 message, int index, double at) {
+void TranscriptController::openMedium(qint64 message, int index, double at, const std::vector<DrawnBox>& boxes) {
   const app::StoredMessage* stored = m_session.chat.message(message);
   if (stored == nullptr || index < 0 || index >= stored->attachments.size()) return;
   const app::Attachment& attachment = stored->attachments[index];
@@ -216,6 +249,7 @@ void TranscriptController::openMedium(qint64 message, int index, double at) {
       setPins(viewer, new FramePins(viewer), message, static_cast<int>(at));
     });
   }
+  viewer->setBoxes(boxes);
   viewer->open();
 }
 

@@ -7,7 +7,10 @@
 #include <QObject>
 #include <QTimer>
 #include <functional>
+#include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "app/chats/settings/settings.h"
 #include "ui/chat_view/message_presenter.h"
@@ -52,12 +55,14 @@ class TranscriptController : public QObject {
   void showWanted();
   void openAttachment(qint64 message, int index);
   // at: seconds of a video, the line of a document.
-  void openMedium(qint64 message, int index, double at);
+  void openMedium(qint64 message, int index, double at, const std::vector<DrawnBox>& boxes = {});
   void openPaper(qint64 message, int index, int page = 0);
   // The viewer shows what is pinned of the attachment, and changes it.
   template <typename Viewer>
   void setPins(Viewer* viewer, FramePins* pins, qint64 message, int index);
-  MessageContent contentOf(const app::StoredMessage& message) const;
+  MessageContent contentOf(const app::StoredMessage& message);
+  // The picture that an answer points at; null until it was read, and where it cannot be.
+  QImage pictureOf(const PointedAt& pointedAt);
 
   app::ChatStore& m_store;
   MediaPreview& m_preview;
@@ -69,7 +74,9 @@ class TranscriptController : public QObject {
   QTimer m_timer;
   std::optional<ConversationId> m_shown;  // whose place is scrolled to
   bool m_restoring = false;
-  std::optional<app::SearchHit> m_wanted;  // once its chat is open
+  std::optional<app::SearchHit> m_wanted;                      // once its chat is open
+  std::map<std::pair<QByteArray, double>, QImage> m_pictures;  // that answers of this chat point at, by path and time
+  QHash<PreviewToken, std::pair<QByteArray, double>> m_askedPictures;
 };
 
 }  // namespace winnow::ui
