@@ -82,10 +82,14 @@ void ConversationListModel::arrange() {
   QSet<ConversationId> ids;
   for (const app::Conversation& conversation : wanted) ids.insert(conversation.id);
   for (int row = rowCount() - 1; row >= 0; --row) {
-    if (!ids.contains(m_conversations[row].id)) removeRow(m_conversations[row].id);
+    if (ids.contains(m_conversations[row].id)) continue;
+    beginRemoveRows({}, row, row);
+    m_conversations.removeAt(row);
+    endRemoveRows();
   }
   for (int row = 0; row < wanted.size(); ++row) putRow(wanted[row], row);
-  tellGroups();
+  // Other rows, too: another one may be the first of its group, and those that are called alike are told apart anew.
+  if (!m_conversations.isEmpty()) Q_EMIT dataChanged(index(0), index(rowCount() - 1));
 }
 
 void ConversationListModel::setFolders(const ConversationFolders& folders) {
@@ -100,24 +104,13 @@ void ConversationListModel::editFolders(const std::function<void(ConversationFol
 }
 
 void ConversationListModel::put(const app::Conversation& conversation) {
-  const bool renamed = !m_all.contains(conversation.id) || shownTitle(m_all[conversation.id]) != shownTitle(conversation);
   m_all.insert(conversation.id, conversation);
   arrange();
-  if (renamed) tellNames();
-}
-
-void ConversationListModel::tellNames() {
-  if (!m_conversations.isEmpty()) Q_EMIT dataChanged(index(0), index(rowCount() - 1), {kSubtitleRole, Qt::AccessibleTextRole});
-}
-
-void ConversationListModel::tellGroups() {
-  if (!m_conversations.isEmpty()) Q_EMIT dataChanged(index(0), index(rowCount() - 1), {kGroupRole});
 }
 
 void ConversationListModel::remove(ConversationId id) {
   m_all.remove(id);
   arrange();
-  tellNames();
 }
 
 void ConversationListModel::showOnly(std::optional<Found> found) {
@@ -147,31 +140,19 @@ QList<app::Conversation> ConversationListModel::wantedRows() const {
 
 void ConversationListModel::putRow(const app::Conversation& conversation, int target) {
   const int old = rowOf(conversation.id);
-  if (old >= 0 && old == target) {
-    m_conversations[old] = conversation;
-    Q_EMIT dataChanged(index(old), index(old));
+  if (old < 0) {
+    beginInsertRows({}, target, target);
+    m_conversations.insert(target, conversation);
+    endInsertRows();
     return;
   }
-  if (old >= 0) {
-    // Moving keeps the selection on the row.
-    beginMoveRows({}, old, old, {}, target > old ? target + 1 : target);
+  if (old != target) {
+    // Moving keeps the selection on the row. The rows before the target are where they belong, so that it moves up.
+    beginMoveRows({}, old, old, {}, target);
     m_conversations.move(old, target);
-    m_conversations[target] = conversation;
     endMoveRows();
-    Q_EMIT dataChanged(index(target), index(target));
-    return;
   }
-  beginInsertRows({}, target, target);
-  m_conversations.insert(target, conversation);
-  endInsertRows();
-}
-
-void ConversationListModel::removeRow(ConversationId id) {
-  const int row = rowOf(id);
-  if (row < 0) return;
-  beginRemoveRows({}, row, row);
-  m_conversations.removeAt(row);
-  endRemoveRows();
+  m_conversations[target] = conversation;
 }
 
 void ConversationListModel::setRunning(ConversationId id) {

@@ -55,18 +55,15 @@ class ConversationListModel : public QAbstractListModel {
 
  private:
   QList<app::Conversation> wantedRows() const;  // in their order
-  void arrange();
+  void arrange();                               // rows and their order, after any change
   bool comesBefore(const app::Conversation& a, const app::Conversation& b) const;
   QString folderOf(const app::Conversation& conversation) const;  // that it stands in; empty: in none
   bool isClosed(int row) const;
   QString headingOf(const app::Conversation& conversation) const;
   void putRow(const app::Conversation& conversation, int target);
-  void removeRow(ConversationId id);
   int numberOfName(const app::Conversation& conversation) const;
   QString whenText(const app::Conversation& conversation) const;
   QString groupOf(const app::Conversation& conversation) const;
-  void tellNames();   // one came or went: those that are called alike are told apart anew
-  void tellGroups();  // another row may be the first of its group
 
   QHash<ConversationId, app::Conversation> m_all;
   ConversationFolders m_folders;
