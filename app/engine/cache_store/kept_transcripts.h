@@ -26,9 +26,9 @@ bool isKeptTranscript(const std::string& file);
 // True for files where transcripts are kept, there or not: their lines were heard, and are nobody's subtitles.
 bool isAmongTranscripts(const QString& data, const QByteArray& file);
 bool hasKeptLines(const std::string& file);  // false for one of a sound in which nothing is said
-// form: how the lines are written (app/words/transcript_text.h).
 // Removes all that was heard of this content.
 void forgetTranscripts(const QString& data, const QByteArray& sha256);
+// form: how the lines are written (app/words/transcript_text.h).
 void keepTranscript(const std::string& file, const std::vector<TimedLine>& lines, std::string (*form)(const std::vector<TimedLine>&));
 
 }  // namespace winnow::app

@@ -82,11 +82,12 @@ void ContentsPages::open(app::MessageId question, int place, double atS) {
 }
 
 void ContentsPages::mark(const Marked& marked, app::MessageId answer, const app::SharedKeptMap& map) {
+  if (!map || !marked.page) return;  // asked for by somebody else
   const QList<app::StoredMessage> thread = m_session.chat.threadTo(answer);
   const std::vector<ThreadMedium> media = mediaOf(thread);
   const auto video = std::ranges::find_if(
       media, [&](const ThreadMedium& each) { return each.question->id == marked.question && each.place == marked.place; });
-  if (!map || !marked.page || video == media.end()) return;
+  if (video == media.end()) return;
   KeptMapModel model;
   model.setMap(map, mediaOfThread(m_session.chat, answer));
   const std::vector<double>& times = video->attachment().sampled.actualS;
