@@ -25,7 +25,7 @@ KvShape shape_of(std::int64_t layers, std::int64_t kv_heads, std::int64_t head_d
   return test_support::kv_shape(layers, kv_heads, head_dim);
 }
 
-Rows tokens_of(const KvCache& cache, LayerId layer, KvHead head) {
+Rows original_tokens(const KvCache& cache, LayerId layer, KvHead head) {
   const auto original = cache.original(layer, head);
   Rows tokens(original.begin(), original.end());
   std::sort(tokens.begin(), tokens.end());
@@ -86,7 +86,7 @@ TEST_P(CapsHold, OverTenThousandTokens) {
       ASSERT_EQ(stream.cache.bytes_allocated() + policy.bytes_metadata(), bytes) << "memory is flat under the cap";
     }
   }
-  EXPECT_EQ(tokens_of(stream.cache, LayerId(0), KvHead(0)).back(), 9999);
+  EXPECT_EQ(original_tokens(stream.cache, LayerId(0), KvHead(0)).back(), 9999);
   EXPECT_TRUE(at::isfinite(stream.cache.gather_values(LayerId(0), KvHead(0))).all().item<bool>());
 }
 
@@ -134,7 +134,7 @@ TEST(AttentionEviction, H2oExample) {
   AttentionEviction policy({4}, parts, 1, {slots});
   MergeState state;
   testing::after_layer(policy, cache, LayerId(0), {{{0.40F, 0.25F, 0.05F, 0.10F, 0.20F}}}, state);
-  EXPECT_EQ(tokens_of(cache, LayerId(0), KvHead(0)), (Rows{0, 1, 7, 8}));
+  EXPECT_EQ(original_tokens(cache, LayerId(0), KvHead(0)), (Rows{0, 1, 7, 8}));
   std::map<std::int32_t, float> sums;
   for (std::size_t slot = 0; slot < 4; ++slot)
     sums[cache.original(LayerId(0), KvHead(0))[slot]] = policy.slots(LayerId(0), KvHead(0)).sum[slot];
@@ -183,7 +183,7 @@ TEST(AttentionEviction, D2oExample) {
   state.threshold(cache.shape(), LayerId(0), KvHead(0)) = 0.826724;
   testing::after_layer(policy, cache, LayerId(0), {{{0.2F, 0.2F, 0.2F, 0.1F, 0.3F}}}, state);
   EXPECT_NEAR(state.threshold(cache.shape(), LayerId(0), KvHead(0)), 0.936719, 1e-5);
-  EXPECT_EQ(tokens_of(cache, LayerId(0), KvHead(0)), (Rows{0, 1, 2, 4}));
+  EXPECT_EQ(original_tokens(cache, LayerId(0), KvHead(0)), (Rows{0, 1, 2, 4}));
   const auto [key, value] = cache.row_views(LayerId(0), KvHead(0), 2);
   EXPECT_NEAR(key[0].item<float>(), 0.950403, 1e-5);
   EXPECT_NEAR(key[1].item<float>(), 0.974566, 1e-5);
@@ -230,7 +230,7 @@ TEST(AttentionEviction, CamPushesByTheChosenReference) {
       left[cache.original(LayerId(0), KvHead(0))[static_cast<std::size_t>(slot)]] =
           cache.gather_values(LayerId(0), KvHead(0))[slot][0].item<double>();
     }
-    EXPECT_EQ(tokens_of(cache, LayerId(0), KvHead(0)), (Rows{0, 2, 3, 4}));
+    EXPECT_EQ(original_tokens(cache, LayerId(0), KvHead(0)), (Rows{0, 2, 3, 4}));
     EXPECT_NEAR(left[0], 9.0, 1e-5);
     EXPECT_NEAR(left[2], 1.0 + part, 1e-5);
     EXPECT_NEAR(left[3], 2.0 + part, 1e-5);
@@ -260,13 +260,13 @@ TEST(AttentionEviction, CamPushesEachTokenOnceWhenItLeaves) {
   };
   append({4}, {4});
   testing::after_layer(policy, cache, LayerId(0), {{{0.0F, 0.0F, 0.0F, 0.0F, 1.0F}}}, state);
-  EXPECT_EQ(tokens_of(cache, LayerId(0), KvHead(0)), (Rows{0, 2, 3, 4}));
+  EXPECT_EQ(original_tokens(cache, LayerId(0), KvHead(0)), (Rows{0, 2, 3, 4}));
   EXPECT_NEAR(value_of(2), 7.0 / 3, 1e-5);
   EXPECT_NEAR(value_of(3), 10.0 / 3, 1e-5);
   EXPECT_NEAR(value_of(4), 13.0 / 3, 1e-5);
   append({5}, {5});
   testing::after_layer(policy, cache, LayerId(0), {{{0.0F, 0.0F, 0.0F, 0.0F, 1.0F}}}, state);
-  EXPECT_EQ(tokens_of(cache, LayerId(0), KvHead(0)), (Rows{0, 3, 4, 5}));
+  EXPECT_EQ(original_tokens(cache, LayerId(0), KvHead(0)), (Rows{0, 3, 4, 5}));
   EXPECT_NEAR(value_of(0), 9.0, 1e-5);
   EXPECT_NEAR(value_of(3), 37.0 / 9, 1e-5);
   EXPECT_NEAR(value_of(4), 46.0 / 9, 1e-5);
@@ -288,7 +288,7 @@ TEST(AttentionEviction, CamKeepsWhatStreamingLlmKeeps) {
     std::fill(row.probabilities[0].begin(), row.probabilities[0].end(), 0.0F);
     testing::after_layer(policy, stream.cache, LayerId(0), row, state);
     testing::after_layer(recency, base.cache, LayerId(0), {}, state);
-    ASSERT_EQ(tokens_of(stream.cache, LayerId(0), KvHead(0)), tokens_of(base.cache, LayerId(0), KvHead(0)));
+    ASSERT_EQ(original_tokens(stream.cache, LayerId(0), KvHead(0)), original_tokens(base.cache, LayerId(0), KvHead(0)));
     const auto sorted = [](const KvCache& cache) {
       const auto original = cache.original(LayerId(0), KvHead(0));
       const at::Tensor order = at::tensor(std::vector<std::int64_t>(original.begin(), original.end())).argsort();
@@ -311,9 +311,9 @@ TEST(RatioRemoval, HoldsTheShareOverTenThousandTokens) {
     const double seen = stream.next + 1;
     ASSERT_LT(static_cast<double>(stream.cache.slots(LayerId(0), KvHead(0))) - 0.5 * seen, 1.0);
     ASSERT_GT(static_cast<double>(stream.cache.slots(LayerId(0), KvHead(0))) - 0.5 * seen, -1.0);
-    ASSERT_EQ(tokens_of(stream.cache, LayerId(0), KvHead(0)), tokens_of(stream.cache, LayerId(0), KvHead(1)));
+    ASSERT_EQ(original_tokens(stream.cache, LayerId(0), KvHead(0)), original_tokens(stream.cache, LayerId(0), KvHead(1)));
   }
-  const Rows tokens = tokens_of(stream.cache, LayerId(0), KvHead(0));
+  const Rows tokens = original_tokens(stream.cache, LayerId(0), KvHead(0));
   for (std::int32_t token = 0; token < 15; ++token)
     EXPECT_EQ(tokens[static_cast<std::size_t>(token)], token) << "the first 15 are before the place";
 }
@@ -326,7 +326,7 @@ TEST(RatioRemoval, FallsBackToTheMiddleOfAShortEvent) {
   RatioRemoval policy({{0.9, 10}}, -25, 1, 1);
   MergeState state;
   testing::after_layer(policy, cache, LayerId(0), {}, state);  // 11 - 9.9 >= 1
-  EXPECT_EQ(tokens_of(cache, LayerId(0), KvHead(0)), (Rows{0, 1, 2, 3, 4, 6, 7, 8, 9, 10}));
+  EXPECT_EQ(original_tokens(cache, LayerId(0), KvHead(0)), (Rows{0, 1, 2, 3, 4, 6, 7, 8, 9, 10}));
 }
 
 }  // namespace

@@ -18,13 +18,13 @@
 namespace winnow {
 namespace {
 
-constexpr std::int64_t kDim = 8;
+constexpr std::int64_t kRankDim = 8;
 constexpr double kBase = 10000.0;
 
 class ClosedRanks : public ::testing::Test {
  protected:
   static KvShape shape() {
-    KvShape shape = test_support::kv_shape(2, 2, kDim);
+    KvShape shape = test_support::kv_shape(2, 2, kRankDim);
     shape.rotary.theta = kBase;
     return shape;
   }
@@ -43,7 +43,7 @@ class ClosedRanks : public ::testing::Test {
     std::vector<at::Tensor> tokens;
     for (std::int64_t token = first; token < first + t; ++token) {
       at::manual_seed(static_cast<std::uint64_t>(100 + token));
-      tokens.push_back(at::randn({2, 1, kDim}));
+      tokens.push_back(at::randn({2, 1, kRankDim}));
     }
     return at::cat(tokens, 1);
   }
@@ -147,7 +147,7 @@ TEST_F(ClosedRanks, OverSeveralTurnsOfEitherPolicy) {
 
 // Of keys that are stored without their bias, it follows to where they are rotated: they lose no more than without one.
 TEST_F(ClosedRanks, ABiasFollowsToWhereItsKeyIsRotated) {
-  const KvShape biased = testing::biased_shape(1, testing::slow_bias(2, kDim), kBase);
+  const KvShape biased = testing::biased_shape(1, testing::slow_bias(2, kRankDim), kBase);
   KvCache cache(biased);
   std::vector<std::int32_t> original(50);
   std::iota(original.begin(), original.end(), 0);
@@ -176,7 +176,7 @@ TEST_F(ClosedRanks, ABiasFollowsToWhereItsKeyIsRotated) {
 
 // Sorting slots by their tokens rounds nothing anew.
 TEST_F(ClosedRanks, SlotsWithoutTheirBiasAreSortedBitForBit) {
-  const KvShape biased = testing::biased_shape(1, testing::slow_bias(2, kDim), kBase);
+  const KvShape biased = testing::biased_shape(1, testing::slow_bias(2, kRankDim), kBase);
   KvCache cache(biased);
   std::vector<std::int32_t> original(70);
   std::iota(original.begin(), original.end(), 0);

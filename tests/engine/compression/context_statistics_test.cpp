@@ -15,11 +15,6 @@ namespace {
 
 using enum Modality;
 
-void expect_near(std::span<const float> values, const std::vector<double>& expected) {
-  ASSERT_EQ(values.size(), expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(values[i], expected[i], 1e-5) << i;
-}
-
 // Five slots of one kv head with head size 2, and two query heads.
 LayerView five_slots() {
   LayerView view;
@@ -47,9 +42,9 @@ TEST(KeyLikeness, OfFiveKeys) {
   const LayerView view = five_slots();
   LayerStatistics statistics;
   statistics.key_likeness = key_likeness(view, testing::segment_of(visual, 1, 2, 1));
-  expect_near(statistics.key_likeness.row(0), {0.770076, 0.995626, 0.637952, 0.093426, 0.637952});
-  expect_near(KeyDifferenceScorer().score(statistics, testing::segment_of(visual, 1, 2, 1)).row(0),
-              {-0.770076, -0.995626, -0.637952, -0.093426, -0.637952});
+  testing::expect_near(statistics.key_likeness.row(0), {0.770076, 0.995626, 0.637952, 0.093426, 0.637952});
+  testing::expect_near(KeyDifferenceScorer().score(statistics, testing::segment_of(visual, 1, 2, 1)).row(0),
+                       {-0.770076, -0.995626, -0.637952, -0.093426, -0.637952});
 }
 
 TEST(KeyLikeness, KnowsNothingOfWhatIsAroundTheMedia) {
@@ -57,20 +52,20 @@ TEST(KeyLikeness, KnowsNothingOfWhatIsAroundTheMedia) {
   const at::Tensor strange = at::full({1, 2, 2}, -50.0);
   view.key = at::cat({strange, view.key, strange}, 1);
   const std::vector<Modality> modality = {kSystem, kText, kVisual, kVisual, kText, kVisual, kVisual, kText, kText};
-  expect_near(key_likeness(view, testing::segment_of(modality, 1, 2, 1)).row(0),
-              {0., 0., 0.770076, 0.995626, 0.637952, 0.093426, 0.637952, 0., 0.});
+  testing::expect_near(key_likeness(view, testing::segment_of(modality, 1, 2, 1)).row(0),
+                       {0., 0., 0.770076, 0.995626, 0.637952, 0.093426, 0.637952, 0., 0.});
 }
 
 TEST(KeyLikeness, AKeyOfLengthZeroHasNoDirection) {
   LayerView view = five_slots();
   view.key.zero_();
   const std::vector<Modality> visual(5, kVisual);
-  expect_near(key_likeness(view, testing::segment_of(visual, 1, 2, 1)).row(0), {0., 0., 0., 0., 0.});
+  testing::expect_near(key_likeness(view, testing::segment_of(visual, 1, 2, 1)).row(0), {0., 0., 0., 0., 0.});
 }
 
 TEST(ValueNorms, AreThoseOfTheContext) {
   const std::vector<Modality> modality = {kSystem, kVisual, kVisual, kVisual, kVisual};
-  expect_near(value_norms(five_slots(), testing::segment_of(modality, 1, 2, 1)).row(0), {0., 2., 3., 1., std::sqrt(8.)});
+  testing::expect_near(value_norms(five_slots(), testing::segment_of(modality, 1, 2, 1)).row(0), {0., 2., 3., 1., std::sqrt(8.)});
 }
 
 TEST(ExpectedAttention, OfFourSlotsAndTheNextTwoPositions) {
@@ -82,9 +77,11 @@ TEST(ExpectedAttention, OfFourSlotsAndTheNextTwoPositions) {
   LayerStatistics statistics;
   statistics.expected = expected_attention(view, segment, {2});
   statistics.value_norms = value_norms(view, segment);
-  expect_near(statistics.expected.row(0), {0., 0.385571, 0.151066, 0.204344, 0.259018});
-  expect_near(ExpectedAttentionScorer({2}, 0.0).score(statistics, segment).row(0).subspan(1), {0.771142, 0.453199, 0.204344, 0.732614});
-  expect_near(ExpectedAttentionScorer({2}, 0.02).score(statistics, segment).row(0).subspan(1), {0.811142, 0.513199, 0.224344, 0.789183});
+  testing::expect_near(statistics.expected.row(0), {0., 0.385571, 0.151066, 0.204344, 0.259018});
+  testing::expect_near(ExpectedAttentionScorer({2}, 0.0).score(statistics, segment).row(0).subspan(1),
+                       {0.771142, 0.453199, 0.204344, 0.732614});
+  testing::expect_near(ExpectedAttentionScorer({2}, 0.02).score(statistics, segment).row(0).subspan(1),
+                       {0.811142, 0.513199, 0.224344, 0.789183});
 }
 
 TEST(ExpectedAttention, AHeadHasTheMeanOfItsGroup) {
@@ -92,8 +89,8 @@ TEST(ExpectedAttention, AHeadHasTheMeanOfItsGroup) {
   const std::vector<Modality> modality = {kSystem, kVisual, kVisual, kVisual, kVisual};
   const SegmentInfo segment = testing::segment_of(modality, 1, 2, 1);
   set_moments(view, 0, 1, 4);  // the other query head is 0: it expects every slot alike
-  expect_near(expected_attention(view, segment, {2}).row(0).subspan(1),
-              {(0.385571 + 0.25) / 2, (0.151066 + 0.25) / 2, (0.204344 + 0.25) / 2, (0.259018 + 0.25) / 2});
+  testing::expect_near(expected_attention(view, segment, {2}).row(0).subspan(1),
+                       {(0.385571 + 0.25) / 2, (0.151066 + 0.25) / 2, (0.204344 + 0.25) / 2, (0.259018 + 0.25) / 2});
 }
 
 // Queries that are drawn as assumed: their mean attention before the softmax's denominator is what is expected.

@@ -25,17 +25,17 @@ namespace {
 
 using Rows = std::vector<std::int32_t>;
 
-constexpr std::int64_t kLayers = 2;
-constexpr std::int64_t kHeads = 4;
-constexpr std::int64_t kKvHeads = 2;
-constexpr std::int64_t kGroup = kHeads / kKvHeads;
-constexpr std::int64_t kHeadDim = 8;
+constexpr std::int64_t kLongLayers = 2;
+constexpr std::int64_t kLongHeads = 4;
+constexpr std::int64_t kLongKvHeads = 2;
+constexpr std::int64_t kLongGroup = kLongHeads / kLongKvHeads;
+constexpr std::int64_t kLongHeadDim = 8;
 constexpr std::int32_t kPrompt = 96;
 constexpr std::int32_t kGenerated = 10000;
-constexpr double kScale = 0.35355339059327373;
+constexpr double kLongScale = 0.35355339059327373;
 
 KvCache empty_cache() {
-  KvShape shape = test_support::kv_shape(kLayers, kKvHeads, kHeadDim);
+  KvShape shape = test_support::kv_shape(kLongLayers, kLongKvHeads, kLongHeadDim);
   shape.rotary.theta = 10000.0;
   return KvCache(shape);
 }
@@ -112,49 +112,49 @@ class DecodeEndurance : public ::testing::TestWithParam<const char*> {
     spec.retention = 0.5;
     spec.seed = 11;
     recipe_ = std::make_unique<Recipe>(Recipe::from_spec(with_measured_options(spec, {{"profile", "0.5=0.5:0.5"}})));
-    compressor_ = std::make_unique<SegmentCompressor>(*recipe_, testing::segment_of(modality_, kLayers, kHeads, kKvHeads));
+    compressor_ = std::make_unique<SegmentCompressor>(*recipe_, testing::segment_of(modality_, kLongLayers, kLongHeads, kLongKvHeads));
     Rows original(kPrompt);
     std::iota(original.begin(), original.end(), 0);
-    for (LayerId layer{0}; layer < kLayers; ++layer) {
-      LayerView view = testing::random_view(layer, kHeads, kKvHeads, kPrompt, kHeadDim);
+    for (LayerId layer{0}; layer < kLongLayers; ++layer) {
+      LayerView view = testing::random_view(layer, kLongHeads, kLongKvHeads, kPrompt, kLongHeadDim);
       testing::set_log_sum_exp(view);
       const std::vector<at::Tensor> logits = testing::dense_logits(view);
-      for (KvHead head{0}; head < kKvHeads; ++head) {
+      for (KvHead head{0}; head < kLongKvHeads; ++head) {
         at::Tensor mean = at::zeros({kPrompt, kPrompt}, at::kDouble);
-        for (std::int64_t q = head * kGroup; q < (head + 1) * kGroup; ++q)
-          mean += at::softmax(logits[static_cast<std::size_t>(q)], 1) / kGroup;
+        for (std::int64_t q = head * kLongGroup; q < (head + 1) * kLongGroup; ++q)
+          mean += at::softmax(logits[static_cast<std::size_t>(q)], 1) / kLongGroup;
         ledgers_.emplace_back(mean);
       }
       cache_.append(layer, view.key, view.value, original);
       if (compressor_->wants_views()) compressor_->on_layer(view);
     }
-    for (LayerId layer{0}; layer < kLayers; ++layer) apply_plan(cache_, *compressor_, layer, state_);
+    for (LayerId layer{0}; layer < kLongLayers; ++layer) apply_plan(cache_, *compressor_, layer, state_);
     policy_ = next_decode_policy(nullptr, *recipe_, *compressor_, cache_);
     ASSERT_TRUE(policy_);
   }
 
   // One token through one layer: its slot, its attention, what the policy does then.
   void step(LayerId layer, std::int32_t token) {
-    cache_.append(layer, at::randn({kKvHeads, 1, kHeadDim}), at::randn({kKvHeads, 1, kHeadDim}), Rows{token});
+    cache_.append(layer, at::randn({kLongKvHeads, 1, kLongHeadDim}), at::randn({kLongKvHeads, 1, kLongHeadDim}), Rows{token});
     DecodeRow row;
     if (policy_->wants_probabilities()) {
-      for (KvHead head{0}; head < kKvHeads; ++head) {
-        const at::Tensor query = at::randn({kGroup, kHeadDim});
+      for (KvHead head{0}; head < kLongKvHeads; ++head) {
+        const at::Tensor query = at::randn({kLongGroup, kLongHeadDim});
         const at::Tensor each = cache_.shared_entries(layer, head) != nullptr
-                                    ? shared_entry_attention(query, cache_, layer, head, kScale, true).probabilities
-                                    : at::softmax(at::mm(query, cache_.gather_keys(layer, head).t()) * kScale, 1);
+                                    ? shared_entry_attention(query, cache_, layer, head, kLongScale, true).probabilities
+                                    : at::softmax(at::mm(query, cache_.gather_keys(layer, head).t()) * kLongScale, 1);
         const at::Tensor mean = each.mean(0).contiguous();
         row.probabilities.emplace_back(mean.const_data_ptr<float>(), mean.const_data_ptr<float>() + mean.numel());
-        ledgers_[static_cast<std::size_t>(layer * kKvHeads + head)].add(tokens_of_row(cache_, layer, head), row.probabilities.back());
+        ledgers_[static_cast<std::size_t>(layer * kLongKvHeads + head)].add(tokens_of_row(cache_, layer, head), row.probabilities.back());
       }
     }
     testing::after_layer(*policy_, cache_, layer, row, state_);
   }
 
   void expect_budgets(std::int32_t token) const {
-    for (LayerId layer{0}; layer < kLayers; ++layer) {
+    for (LayerId layer{0}; layer < kLongLayers; ++layer) {
       const auto budget = compressor_->budgets()[static_cast<std::size_t>(layer)];
-      for (KvHead head{0}; head < kKvHeads; ++head) {
+      for (KvHead head{0}; head < kLongKvHeads; ++head) {
         const std::int64_t slots = cache_.slots(layer, head);
         if (recipe_->composition().phase == MethodPhase::kRatioDecode) {
           const double share = static_cast<double>(budget) / kPrompt;
@@ -172,9 +172,9 @@ class DecodeEndurance : public ::testing::TestWithParam<const char*> {
 
   void expect_sums() const {
     const auto near = [](double actual, double expected) { ASSERT_NEAR(actual, expected, 1e-5 + 1e-5 * expected); };
-    for (LayerId layer{0}; layer < kLayers; ++layer) {
-      for (KvHead head{0}; head < kKvHeads; ++head) {
-        const auto all = ledgers_[static_cast<std::size_t>(layer * kKvHeads + head)].recompute();
+    for (LayerId layer{0}; layer < kLongLayers; ++layer) {
+      for (KvHead head{0}; head < kLongKvHeads; ++head) {
+        const auto all = ledgers_[static_cast<std::size_t>(layer * kLongKvHeads + head)].recompute();
         if (const auto* follows = dynamic_cast<const AttentionEviction*>(policy_.get())) {
           const SlotAttention& slots = follows->slots(layer, head);
           const std::span<const std::int32_t> original = cache_.original(layer, head);
@@ -212,7 +212,7 @@ TEST_P(DecodeEndurance, HoldsOverTenThousandTokens) {
   const bool capped = recipe_->composition().phase == MethodPhase::kDecode;
   std::int64_t settled = 0;
   for (std::int32_t token = kPrompt; token < kPrompt + kGenerated; ++token) {
-    for (LayerId layer{0}; layer < kLayers; ++layer) step(layer, token);
+    for (LayerId layer{0}; layer < kLongLayers; ++layer) step(layer, token);
     expect_budgets(token);
     if (token == kPrompt + 500) settled = cache_.bytes_allocated();
     if (capped && token > kPrompt + 500) {
@@ -221,7 +221,7 @@ TEST_P(DecodeEndurance, HoldsOverTenThousandTokens) {
     if (token < kPrompt + 3 || (token - kPrompt) % 2500 == 2499) expect_sums();
     if (HasFatalFailure()) return;
   }
-  for (LayerId layer{0}; layer < kLayers; ++layer) {
+  for (LayerId layer{0}; layer < kLongLayers; ++layer) {
     EXPECT_TRUE(at::isfinite(cache_.gather_keys(layer, KvHead(0))).all().item<bool>());
     EXPECT_TRUE(at::isfinite(cache_.gather_values(layer, KvHead(0))).all().item<bool>());
   }

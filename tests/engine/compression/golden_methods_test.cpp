@@ -21,7 +21,7 @@ namespace {
 
 using test_support::GoldenTensors;
 
-const std::string kGolden = source_folder() + "/tests/golden/methods";
+const std::string kGoldenMethods = source_folder() + "/tests/golden/methods";
 constexpr const char* kRebuild = "; rebuild with tests/golden/make/make_methods_golden.py";
 constexpr double kMerged = 1e-5;
 
@@ -78,7 +78,7 @@ TEST_P(GoldenMethods, KeepAndMergeTheSame) {
   const c10::InferenceMode inference;
   const Json& entry = GetParam();
   const std::string name = entry["name"];
-  const GoldenTensors golden(kGolden + "/golden.safetensors");
+  const GoldenTensors golden(kGoldenMethods + "/golden.safetensors");
   const Layers layers(golden, entry["input"]);
   const std::int64_t layer_count = layers.query.size(0);
   const std::int64_t kv_heads = layers.key.size(1);
@@ -122,7 +122,7 @@ TEST_P(GoldenMethods, KeepAndMergeTheSame) {
 }
 
 std::vector<Json> golden_cases() {
-  const Json cases = load_json(kGolden + "/cases.json");
+  const Json cases = load_json(kGoldenMethods + "/cases.json");
   return {cases.begin(), cases.end()};
 }
 
@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, GoldenMethods, ::testing::ValuesIn(golden_cases(
                          [](const ::testing::TestParamInfo<Json>& info) { return info.param["name"].get<std::string>(); });
 
 TEST(GoldenMethodsManifest, NamesEveryDifferenceAndCoversEveryMethod) {
-  const Json manifest = load_json(kGolden + "/manifest.json");
+  const Json manifest = load_json(kGoldenMethods + "/manifest.json");
   std::set<std::string> methods;
   std::set<std::string> used;
   for (const Json& entry : golden_cases()) {

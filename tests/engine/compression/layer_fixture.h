@@ -2,11 +2,13 @@
 #pragma once
 
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "engine/base/index.h"
@@ -17,6 +19,23 @@
 #include "engine/recipes/statistics/layer_statistics.h"
 
 namespace winnow::testing {
+
+inline void expect_near(std::span<const float> found, const std::vector<double>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5) << i;
+}
+
+inline void expect_near(const at::Tensor& found, const std::vector<double>& expected) {
+  const at::Tensor flat = found.to(at::kFloat).contiguous();
+  expect_near({flat.const_data_ptr<float>(), static_cast<std::size_t>(flat.numel())}, expected);
+}
+
+inline std::vector<Modality> image_then_text(std::int64_t before, std::int64_t visual, std::int64_t after) {
+  std::vector<Modality> modality(static_cast<std::size_t>(before), Modality::kSystem);
+  modality.insert(modality.end(), static_cast<std::size_t>(visual), Modality::kVisual);
+  modality.insert(modality.end(), static_cast<std::size_t>(after), Modality::kText);
+  return modality;
+}
 
 // Dense logits [H, n, m + n] in double over retained slots, then segment keys; -inf of what a row does not see.
 inline std::vector<at::Tensor> dense_logits(const LayerView& view) {

@@ -20,7 +20,7 @@ namespace {
 
 using Rows = std::vector<std::int32_t>;
 
-constexpr double kTolerance = 1e-5;
+constexpr double kMergeTolerance = 1e-5;
 
 at::Tensor pairs(const std::vector<double>& numbers) {
   return at::tensor(numbers).to(at::kFloat).view({static_cast<std::int64_t>(numbers.size()) / 2, 2});
@@ -30,7 +30,7 @@ void expect_rows(const at::Tensor& actual, const std::vector<double>& expected) 
   const at::Tensor flat = actual.contiguous().view({-1});
   ASSERT_EQ(flat.size(0), static_cast<std::int64_t>(expected.size()));
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_NEAR(flat.const_data_ptr<float>()[i], expected[i], kTolerance) << "number " << i;
+    EXPECT_NEAR(flat.const_data_ptr<float>()[i], expected[i], kMergeTolerance) << "number " << i;
   }
 }
 
@@ -71,9 +71,9 @@ TEST_F(Merge, NearestKeptByCosine) {
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(nearest[i].row, leaving_[i]);
     EXPECT_EQ(nearest[i].into, targets[i]);
-    EXPECT_NEAR(nearest[i].cosine, expected[i], kTolerance);
+    EXPECT_NEAR(nearest[i].cosine, expected[i], kMergeTolerance);
   }
-  EXPECT_NEAR(mean_cosine(nearest), 0.826724, kTolerance);
+  EXPECT_NEAR(mean_cosine(nearest), 0.826724, kMergeTolerance);
 }
 
 TEST_F(Merge, Average) {
@@ -125,11 +125,11 @@ TEST_F(Merge, GatedWithTheCodesWeights) {
 TEST(MergeThreshold, MovesTowardsTheCurrentMean) {
   const GatedReducer per_head(0.7, GatedReducer::ThresholdScope::kHead);
   const auto next = [&](double previous, double mean) { return per_head.next_threshold(previous, mean, 0.0).value(); };
-  EXPECT_NEAR(next(std::numeric_limits<double>::quiet_NaN(), 0.826724), 0.826724, kTolerance);
-  EXPECT_NEAR(next(0.826724, 0.983860), 0.936719, kTolerance);
-  EXPECT_NEAR(next(0.936719, 0.863131), 0.885207, kTolerance);
+  EXPECT_NEAR(next(std::numeric_limits<double>::quiet_NaN(), 0.826724), 0.826724, kMergeTolerance);
+  EXPECT_NEAR(next(0.826724, 0.983860), 0.936719, kMergeTolerance);
+  EXPECT_NEAR(next(0.936719, 0.863131), 0.885207, kMergeTolerance);
   const GatedReducer per_layer(0.7, GatedReducer::ThresholdScope::kLayer);
-  EXPECT_NEAR(per_layer.next_threshold(0.936719, 0.0, 0.863131).value(), 0.885207, kTolerance);
+  EXPECT_NEAR(per_layer.next_threshold(0.936719, 0.0, 0.863131).value(), 0.885207, kMergeTolerance);
   EXPECT_FALSE(AverageReducer().next_threshold(0.5, 0.5, 0.5).has_value());
 }
 
@@ -187,10 +187,10 @@ MergedSlots push_values(const ValuePushReducer::Options& options, const at::Tens
 TEST(ValuePush, Probabilities) {
   const std::vector<float> window = {0.5F, 0.4F, 0.3F};
   ValuePushReducer::Options options;
-  EXPECT_NEAR(ValuePushReducer(options).probability(0.30F, window), 0.75, kTolerance);
+  EXPECT_NEAR(ValuePushReducer(options).probability(0.30F, window), 0.75, kMergeTolerance);
   options.reference = ValuePushReducer::Reference::kMaximum;
   const ValuePushReducer against_largest(options);
-  EXPECT_NEAR(against_largest.probability(0.30F, std::vector<float>{0.9F, 0.5F, 0.4F, 0.3F}), 0.333333, kTolerance);
+  EXPECT_NEAR(against_largest.probability(0.30F, std::vector<float>{0.9F, 0.5F, 0.4F, 0.3F}), 0.333333, kMergeTolerance);
   EXPECT_EQ(against_largest.probability(0.0F, std::vector<float>{0.0F}), 0.0);
   EXPECT_EQ(against_largest.probability(0.1F, std::vector<float>{0.0F}), 1.0);
 }
@@ -290,7 +290,7 @@ TEST(ValuePush, AWideGapDoesNotPileUpBehindItself) {
   const at::Tensor ones = at::ones({static_cast<std::int64_t>(kAll), 1});
   const MergedSlots pushed = push_values(options, ones, ones, kept, attention);
   expect_rows(pushed.values, wanted);
-  EXPECT_NEAR(pushed.values.narrow(0, kSinks, kWindow).mean().item<double>(), 1.53125, kTolerance);
+  EXPECT_NEAR(pushed.values.narrow(0, kSinks, kWindow).mean().item<double>(), 1.53125, kMergeTolerance);
 }
 
 }  // namespace

@@ -18,10 +18,10 @@
 namespace winnow {
 namespace {
 
-constexpr std::int64_t kLayers = 3;
-constexpr std::int64_t kHeads = 4;
-constexpr std::int64_t kKvHeads = 2;
-constexpr std::int64_t kDim = 8;
+constexpr std::int64_t kSuiteLayers = 3;
+constexpr std::int64_t kSuiteHeads = 4;
+constexpr std::int64_t kSuiteKvHeads = 2;
+constexpr std::int64_t kSuiteDim = 8;
 
 using Modalities = std::vector<Modality>;
 
@@ -40,17 +40,17 @@ struct Past {
 
 Event compress(const RecipeSpec& spec, const Modalities& modality, const Past& past = {}) {
   const Recipe recipe = Recipe::from_spec(spec);
-  SegmentCompressor compressor(recipe, testing::segment_of(modality, kLayers, kHeads, kKvHeads, past.tokens));
+  SegmentCompressor compressor(recipe, testing::segment_of(modality, kSuiteLayers, kSuiteHeads, kSuiteKvHeads, past.tokens));
   Event event;
   event.scope = recipe.composition().scope;
   event.granularity = recipe.composition().granularity;
   event.whole_heads = recipe.composition().allocator != nullptr && recipe.composition().allocator->whole_heads();
   if (compressor.will_compress()) {
-    for (LayerId layer{0}; layer < kLayers; ++layer) {
+    for (LayerId layer{0}; layer < kSuiteLayers; ++layer) {
       if (compressor.wants_views()) {
         // Spread grows with depth, so that layers differ in sparsity.
-        LayerView view = testing::random_view(layer, kHeads, kKvHeads, static_cast<std::int64_t>(modality.size()), kDim, past.slots,
-                                              1.0 + 3.0 * static_cast<double>(layer));
+        LayerView view = testing::random_view(layer, kSuiteHeads, kSuiteKvHeads, static_cast<std::int64_t>(modality.size()), kSuiteDim,
+                                              past.slots, 1.0 + 3.0 * static_cast<double>(layer));
         testing::set_log_sum_exp(view);
         compressor.on_layer(view);
       }
@@ -59,20 +59,13 @@ Event compress(const RecipeSpec& spec, const Modalities& modality, const Past& p
         EXPECT_TRUE(compressor.plan_ready(layer));
       }
     }
-    for (LayerId layer{0}; layer < kLayers; ++layer) {
+    for (LayerId layer{0}; layer < kSuiteLayers; ++layer) {
       EXPECT_TRUE(compressor.plan_ready(layer));
       event.plans.push_back(compressor.plan(layer));
     }
   }
   event.budgets = compressor.budgets();
   return event;
-}
-
-Modalities image_then_text(std::int64_t before, std::int64_t visual, std::int64_t after) {
-  Modalities modality(static_cast<std::size_t>(before), Modality::kSystem);
-  modality.insert(modality.end(), static_cast<std::size_t>(visual), Modality::kVisual);
-  modality.insert(modality.end(), static_cast<std::size_t>(after), Modality::kText);
-  return modality;
 }
 
 // Tokens that compete for slots.
@@ -93,7 +86,7 @@ void expect_valid(const Event& event, const Modalities& modality) {
   for (std::size_t layer = 0; layer < event.plans.size(); ++layer) {
     const LayerPlan& plan = event.plans[layer];
     EXPECT_EQ(plan.budget, event.budgets[layer]);
-    ASSERT_EQ(plan.kept.size(), static_cast<std::size_t>(kKvHeads));
+    ASSERT_EQ(plan.kept.size(), static_cast<std::size_t>(kSuiteKvHeads));
     std::int64_t pairs = 0;
     for (const auto& kept : plan.kept) {
       pairs += std::ssize(kept) - beside;
@@ -119,7 +112,7 @@ void expect_valid(const Event& event, const Modalities& modality) {
       }
     }
     if (event.granularity == Granularity::kRagged) {
-      EXPECT_NEAR(static_cast<double>(pairs) / kKvHeads, static_cast<double>(plan.budget), 1.0) << "the mean of its heads";
+      EXPECT_NEAR(static_cast<double>(pairs) / kSuiteKvHeads, static_cast<double>(plan.budget), 1.0) << "the mean of its heads";
     }
     if (event.granularity == Granularity::kLayer) {
       for (const auto& kept : plan.kept) ASSERT_EQ(kept, plan.kept.front()) << "one set for all heads";
@@ -143,16 +136,17 @@ void expect_lawful(const Event& event, const Modalities& modality, const RecipeS
   expect_valid(event, modality);
   if (event.plans.empty()) return;
   const std::int64_t competing = candidates(event, modality);
-  const std::int64_t wanted = total_budget(Recipe::from_spec(spec).budget(), kLayers, competing);
+  const std::int64_t wanted = total_budget(Recipe::from_spec(spec).budget(), kSuiteLayers, competing);
   if (event.granularity == Granularity::kRagged) {
     // No layer is left without a slot, however little was asked for.
-    const std::int64_t off = total_pairs(event, modality) - std::max(wanted * kKvHeads, std::min(kLayers, kLayers * competing));
-    EXPECT_LE(std::abs(off), event.whole_heads ? competing / 2 + kKvHeads : kKvHeads)
+    const std::int64_t off =
+        total_pairs(event, modality) - std::max(wanted * kSuiteKvHeads, std::min(kSuiteLayers, kSuiteLayers * competing));
+    EXPECT_LE(std::abs(off), event.whole_heads ? competing / 2 + kSuiteKvHeads : kSuiteKvHeads)
         << "retention " << spec.retention << ", " << competing << " compete, wanted " << wanted;
     return;
   }
   const std::int64_t least = *std::min_element(event.budgets.begin(), event.budgets.end());
-  EXPECT_TRUE(sum(event.budgets) == wanted || (sum(event.budgets) == kLayers * least && sum(event.budgets) > wanted));
+  EXPECT_TRUE(sum(event.budgets) == wanted || (sum(event.budgets) == kSuiteLayers * least && sum(event.budgets) > wanted));
 }
 
 class MethodSuite : public ::testing::TestWithParam<std::string> {
@@ -163,36 +157,37 @@ class MethodSuite : public ::testing::TestWithParam<std::string> {
     spec.retention = retention;
     spec.min_event_tokens = 0;
     spec.seed = 17;
-    return test_support::as_measured(spec, kLayers, kKvHeads);
+    return test_support::as_measured(spec, kSuiteLayers, kSuiteKvHeads);
   }
   bool compresses() const { return GetParam() != "full"; }
 };
 
 TEST_P(MethodSuite, ShareOfOneIsNoEvent) {
-  const Event event = compress(spec(1.0), image_then_text(5, 60, 10));
+  const Event event = compress(spec(1.0), testing::image_then_text(5, 60, 10));
   EXPECT_TRUE(event.plans.empty());
-  EXPECT_EQ(event.budgets, (std::vector<std::int64_t>(kLayers, 75)));
+  EXPECT_EQ(event.budgets, (std::vector<std::int64_t>(kSuiteLayers, 75)));
 }
 
 TEST_P(MethodSuite, ABudgetThatCoversTheSegmentIsNoEvent) {
   RecipeSpec generous = spec(0.1);
   generous.budget_tokens = 75;
-  EXPECT_TRUE(compress(generous, image_then_text(5, 60, 10)).plans.empty());
+  EXPECT_TRUE(compress(generous, testing::image_then_text(5, 60, 10)).plans.empty());
 }
 
 TEST_P(MethodSuite, BudgetsSumExactly) {
-  const Modalities modality = image_then_text(5, 150, 20);
+  const Modalities modality = testing::image_then_text(5, 150, 20);
   for (const double retention : {0.25, 0.333, 0.5, 0.9}) {
     const Event event = compress(spec(retention), modality);
     expect_valid(event, modality);
     if (compresses()) {
-      const auto competing = static_cast<double>(kLayers * candidates(event, modality));
+      const auto competing = static_cast<double>(kSuiteLayers * candidates(event, modality));
       if (event.whole_heads) {
-        EXPECT_EQ(total_pairs(event, modality), candidates(event, modality) * round_half_up(retention * kLayers * kKvHeads)) << retention;
+        EXPECT_EQ(total_pairs(event, modality), candidates(event, modality) * round_half_up(retention * kSuiteLayers * kSuiteKvHeads))
+            << retention;
         continue;
       }
       if (event.granularity == Granularity::kRagged) {
-        EXPECT_EQ(total_pairs(event, modality), round_half_up(retention * kKvHeads * competing)) << retention;
+        EXPECT_EQ(total_pairs(event, modality), round_half_up(retention * kSuiteKvHeads * competing)) << retention;
         continue;
       }
       EXPECT_EQ(sum(event.budgets), static_cast<std::int64_t>(std::floor(retention * competing + 0.5))) << retention;
@@ -206,7 +201,7 @@ TEST_P(MethodSuite, BudgetsSumExactly) {
 }
 
 TEST_P(MethodSuite, ProtectedSlotsStay) {
-  const Modalities modality = image_then_text(5, 150, 20);
+  const Modalities modality = testing::image_then_text(5, 150, 20);
   const Event event = compress(spec(0.25), modality);
   expect_valid(event, modality);
   for (const Method* entry : method_registry()) {
@@ -224,23 +219,23 @@ TEST_P(MethodSuite, ProtectedSlotsStay) {
 }
 
 TEST_P(MethodSuite, FullLayersKeepEverythingAndTheOthersPay) {
-  const Modalities modality = image_then_text(5, 150, 20);
+  const Modalities modality = testing::image_then_text(5, 150, 20);
   RecipeSpec first = spec(0.6);
   first.full_layers = 1;
   const Event event = compress(first, modality);
   expect_lawful(event, modality, first);
   if (!compresses()) return;
-  ASSERT_EQ(std::ssize(event.plans), kLayers);
+  ASSERT_EQ(std::ssize(event.plans), kSuiteLayers);
   EXPECT_EQ(event.budgets.front(), candidates(event, modality));
   for (const auto& kept : event.plans.front().kept) EXPECT_EQ(std::ssize(kept), std::ssize(modality));
   for (std::size_t layer = 1; layer < event.budgets.size(); ++layer) EXPECT_LT(event.budgets[layer], event.budgets.front());
   RecipeSpec all = first;
-  all.full_layers = kLayers;
+  all.full_layers = kSuiteLayers;
   EXPECT_TRUE(compress(all, modality).plans.empty()) << "nothing is left to compress";
 }
 
 TEST_P(MethodSuite, IsDeterministic) {
-  const Modalities modality = image_then_text(5, 150, 20);
+  const Modalities modality = testing::image_then_text(5, 150, 20);
   const Event first = compress(spec(0.3), modality);
   const Event second = compress(spec(0.3), modality);
   ASSERT_EQ(first.plans.size(), second.plans.size());
@@ -251,16 +246,16 @@ TEST_P(MethodSuite, SurvivesAwkwardSegments) {
   using enum Modality;
   Modalities interleaved;
   for (int i = 0; i < 120; ++i) interleaved.push_back(i % 7 < 4 ? kVisual : kText);
-  const std::vector<Modalities> segments = {image_then_text(0, 0, 1),
-                                            image_then_text(0, 1, 0),
-                                            image_then_text(0, 0, 32),
-                                            image_then_text(0, 0, 33),
-                                            image_then_text(0, 0, 34),
-                                            image_then_text(0, 40, 0),
-                                            image_then_text(0, 60, 10),
-                                            image_then_text(40, 60, 0),
-                                            image_then_text(0, 0, 100),
-                                            image_then_text(10, 50, 1),
+  const std::vector<Modalities> segments = {testing::image_then_text(0, 0, 1),
+                                            testing::image_then_text(0, 1, 0),
+                                            testing::image_then_text(0, 0, 32),
+                                            testing::image_then_text(0, 0, 33),
+                                            testing::image_then_text(0, 0, 34),
+                                            testing::image_then_text(0, 40, 0),
+                                            testing::image_then_text(0, 60, 10),
+                                            testing::image_then_text(40, 60, 0),
+                                            testing::image_then_text(0, 0, 100),
+                                            testing::image_then_text(10, 50, 1),
                                             interleaved};
   for (const Modalities& modality : segments) {
     for (const double retention : {0.001, 0.2, 0.7}) {
@@ -277,15 +272,15 @@ TEST_P(MethodSuite, SurvivesAwkwardSegments) {
 }
 
 TEST_P(MethodSuite, CompressesLaterTurnsOverRetainedSlots) {
-  const Modalities modality = image_then_text(0, 80, 20);
+  const Modalities modality = testing::image_then_text(0, 80, 20);
   const Event event = compress(spec(0.4), modality, {300, {70, 50}});
   expect_valid(event, modality);
   if (compresses()) {
     if (event.whole_heads) {
-      EXPECT_EQ(total_pairs(event, modality), candidates(event, modality) * round_half_up(0.4 * kLayers * kKvHeads));
+      EXPECT_EQ(total_pairs(event, modality), candidates(event, modality) * round_half_up(0.4 * kSuiteLayers * kSuiteKvHeads));
       return;
     }
-    const std::int64_t wanted = round_half_up(0.4 * static_cast<double>(kLayers * candidates(event, modality)));
+    const std::int64_t wanted = round_half_up(0.4 * static_cast<double>(kSuiteLayers * candidates(event, modality)));
     EXPECT_LE(std::abs(sum(event.budgets) - wanted), event.granularity == Granularity::kRagged ? 1 : 0);
   }
 }
@@ -293,21 +288,21 @@ TEST_P(MethodSuite, CompressesLaterTurnsOverRetainedSlots) {
 TEST_P(MethodSuite, KeepsShortTextSegmentsWhole) {
   RecipeSpec short_rule = spec(0.2);
   short_rule.min_event_tokens = 256;
-  EXPECT_TRUE(compress(short_rule, image_then_text(0, 0, 255)).plans.empty());
+  EXPECT_TRUE(compress(short_rule, testing::image_then_text(0, 0, 255)).plans.empty());
   const bool text_competes = compresses() && Recipe::from_spec(short_rule).composition().scope == Scope::kAll;
-  EXPECT_EQ(compress(short_rule, image_then_text(0, 0, 256)).plans.empty(), !text_competes);
-  EXPECT_EQ(compress(short_rule, image_then_text(0, 150, 20)).plans.empty(), !compresses());
+  EXPECT_EQ(compress(short_rule, testing::image_then_text(0, 0, 256)).plans.empty(), !text_competes);
+  EXPECT_EQ(compress(short_rule, testing::image_then_text(0, 150, 20)).plans.empty(), !compresses());
 }
 
 TEST_P(MethodSuite, FirstOnlyCompressesTheFirstImagesOnly) {
   RecipeSpec first_only = spec(0.2);
   first_only.turn_policy = TurnPolicy::kFirstOnly;
   const Recipe recipe = Recipe::from_spec(first_only);
-  const Modalities images = image_then_text(5, 150, 20);
-  const Modalities text = image_then_text(0, 0, 300);
-  SegmentInfo segment = testing::segment_of(images, kLayers, kHeads, kKvHeads);
+  const Modalities images = testing::image_then_text(5, 150, 20);
+  const Modalities text = testing::image_then_text(0, 0, 300);
+  SegmentInfo segment = testing::segment_of(images, kSuiteLayers, kSuiteHeads, kSuiteKvHeads);
   EXPECT_EQ(SegmentCompressor(recipe, segment).will_compress(), compresses());
-  EXPECT_FALSE(SegmentCompressor(recipe, testing::segment_of(text, kLayers, kHeads, kKvHeads)).will_compress());
+  EXPECT_FALSE(SegmentCompressor(recipe, testing::segment_of(text, kSuiteLayers, kSuiteHeads, kSuiteKvHeads)).will_compress());
   segment.compressed_before = true;
   EXPECT_FALSE(SegmentCompressor(recipe, segment).will_compress());
 }
@@ -342,7 +337,7 @@ TEST(RandomRecipes, AreLawfulOrRefused) {
   while (legal < 250) {
     RecipeSpec spec;
     spec.method = any();
-    spec = test_support::as_measured(spec, kLayers, kKvHeads);
+    spec = test_support::as_measured(spec, kSuiteLayers, kSuiteKvHeads);
     if (pick(0, 1) == 1) spec.allocator = any();
     if (pick(0, 1) == 1) spec.scorer = any();
     if (pick(0, 1) == 1) spec.reducer = any();

@@ -40,13 +40,6 @@ Rows numbers(std::int32_t first, std::int64_t count) {
   return rows;
 }
 
-Modalities image_then_text(std::int64_t before, std::int64_t visual, std::int64_t after) {
-  Modalities modality(static_cast<std::size_t>(before), Modality::kSystem);
-  modality.insert(modality.end(), static_cast<std::size_t>(visual), Modality::kVisual);
-  modality.insert(modality.end(), static_cast<std::size_t>(after), Modality::kText);
-  return modality;
-}
-
 RecipeSpec spec_of(const std::string& method, double retention) {
   RecipeSpec spec;
   spec.method = method;
@@ -167,11 +160,11 @@ class PinnedPreset : public ::testing::TestWithParam<std::string> {};
 TEST_P(PinnedPreset, KeepsPinsAtTwoPercentThroughAnswersAndTurns) {
   const c10::InferenceMode inference;
   PinnedConversation conversation(spec_of(GetParam(), 0.02));
-  conversation.turn(image_then_text(5, 150, 20), numbers(40, 9));
+  conversation.turn(testing::image_then_text(5, 150, 20), numbers(40, 9));
   conversation.expect_pins_kept("after the event");
   conversation.decode(300);
   conversation.expect_pins_kept("after 300 tokens");
-  conversation.turn(image_then_text(0, 90, 12), numbers(61, 9));
+  conversation.turn(testing::image_then_text(0, 90, 12), numbers(61, 9));
   conversation.expect_pins_kept("after the second event");
   conversation.decode(300);
   conversation.expect_pins_kept("after 300 tokens more");
@@ -186,7 +179,7 @@ TEST_P(PinnedPreset, PinsAboveTheBudgetRaiseIt) {
   absolute.budget_tokens = 12;
   for (const RecipeSpec& spec : {spec_of(GetParam(), 0.1), absolute}) {
     PinnedConversation conversation(spec);
-    conversation.turn(image_then_text(5, 150, 20), numbers(10, 60));
+    conversation.turn(testing::image_then_text(5, 150, 20), numbers(10, 60));
     conversation.expect_pins_kept("after the event");
     conversation.decode(120);
     conversation.expect_pins_kept("after 120 tokens");
@@ -246,7 +239,7 @@ TEST(PinnedRecipes, AnyLegalMixtureKeepsItsPins) {
     for (std::int32_t row = 0; row < visual; ++row) {
       if (pick(0, 7) == 0) pins.push_back(static_cast<std::int32_t>(before) + row);
     }
-    conversation->turn(image_then_text(before, visual, pick(0, 20)), pins);
+    conversation->turn(testing::image_then_text(before, visual, pick(0, 20)), pins);
     conversation->expect_pins_kept("after the event");
     conversation->decode(50);
     conversation->expect_pins_kept("after 50 tokens");

@@ -23,18 +23,6 @@ namespace {
 using Rows = std::vector<std::int32_t>;
 constexpr double kTolerance = 1e-5;
 
-void expect_near(const at::Tensor& actual, const std::vector<double>& expected) {
-  const at::Tensor flat = actual.to(at::kDouble).contiguous().view({-1});
-  ASSERT_EQ(flat.numel(), std::ssize(expected));
-  for (std::int64_t i = 0; i < flat.numel(); ++i)
-    EXPECT_NEAR(flat[i].item<double>(), expected[static_cast<std::size_t>(i)], kTolerance) << i;
-}
-
-void expect_near(const std::vector<float>& actual, const std::vector<double>& expected) {
-  ASSERT_EQ(actual.size(), expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(actual[i], expected[i], kTolerance) << i;
-}
-
 KvShape shape_of(std::int64_t kv_heads, std::int64_t head_dim, double rope_theta = 0.0) {
   KvShape shape = test_support::kv_shape(1, kv_heads, head_dim);
   shape.rotary.theta = rope_theta;
@@ -90,8 +78,8 @@ class EmsFixture : public ::testing::Test {
 };
 
 TEST_F(EmsFixture, GlobalLocalScore) {
-  expect_near(weight, {.75, .3, .225, .1, .4, .2, .25, .15});
-  expect_near(pool_scores(weight, 3, Pooling::kAverage), {.350000, .425000, .208333, .241667, .233333, .283333, .200000, .133333});
+  testing::expect_near(weight, {.75, .3, .225, .1, .4, .2, .25, .15});
+  testing::expect_near(pool_scores(weight, 3, Pooling::kAverage), {.350000, .425000, .208333, .241667, .233333, .283333, .200000, .133333});
 }
 
 TEST_F(EmsFixture, TheEventSharesSlots) {
@@ -99,9 +87,9 @@ TEST_F(EmsFixture, TheEventSharesSlots) {
   const SharedRows rows = event();
   EXPECT_EQ(rows.row, (Rows{0, 1, 2, 4}));  // 3 and 5 are evicted
   EXPECT_EQ(rows.target, (Rows{0, 0, SharedEntries::kZero, 1}));
-  expect_near(rows.norm, {2.000000, 1.897367, 1.414214, 1.000000});
-  expect_near(rows.directions, {.985338, .090351, 0., 1.});
-  expect_near(rows.values, {.971429, .028571, 0., 2.});
+  testing::expect_near(rows.norm, {2.000000, 1.897367, 1.414214, 1.000000});
+  testing::expect_near(rows.directions, {.985338, .090351, 0., 1.});
+  testing::expect_near(rows.values, {.971429, .028571, 0., 2.});
 }
 
 TEST_F(EmsFixture, SimilarityIsTheProductOfKeyAndValueCosine) {
@@ -110,8 +98,8 @@ TEST_F(EmsFixture, SimilarityIsTheProductOfKeyAndValueCosine) {
     const UnitSlot one = unit_slot(keys[row], values[row], SlotLikeness::kKeysAndValues);
     return likeness_of(keys.index_select(0, centres), values.index_select(0, centres), one);
   };
-  expect_near(with(1), {.942881, .034922});
-  expect_near(with(2), {.500000, -.500000});
+  testing::expect_near(with(1), {.942881, .034922});
+  testing::expect_near(with(2), {.500000, -.500000});
 }
 
 TEST_F(EmsFixture, AttentionOverSharedSlots) {
@@ -119,8 +107,8 @@ TEST_F(EmsFixture, AttentionOverSharedSlots) {
   cache.append(LayerId(0), keys.narrow(0, 8, 1).unsqueeze(0), values.narrow(0, 8, 1).unsqueeze(0), Rows{8});
   const at::Tensor query = at::tensor({1., .5}).to(at::kFloat).view({1, 2});
   const SharedEntryAttention attention = shared_entry_attention(query, cache, LayerId(0), KvHead(0), 1.0 / std::sqrt(2.0), true);
-  expect_near(attention.probabilities, {.282687, .262317, 0., .093740, .115892, .111866, .133497});
-  expect_near(attention.output, {.519391, .622254});
+  testing::expect_near(attention.probabilities, {.282687, .262317, 0., .093740, .115892, .111866, .133497});
+  testing::expect_near(attention.output, {.519391, .622254});
 }
 
 TEST_F(EmsFixture, ADecodeStepMergesTheLeastSlot) {
@@ -135,8 +123,8 @@ TEST_F(EmsFixture, ADecodeStepMergesTheLeastSlot) {
   EXPECT_EQ(table.slot[0], table.slot[1]);
   EXPECT_EQ(table.slot[2], table.slot[3]);
   const auto [key, value] = cache.row_views(LayerId(0), KvHead(0), table.slot[2]);
-  expect_near(key, {.069974, .994209});
-  expect_near(value, {.042564, 1.787181});
+  testing::expect_near(key, {.069974, .994209});
+  testing::expect_near(value, {.042564, 1.787181});
   const auto& head = merging.head(LayerId(0), KvHead(0));
   ASSERT_EQ(head.window.size(), 2U);
   EXPECT_EQ(head.window[0].original, 7);
@@ -144,7 +132,7 @@ TEST_F(EmsFixture, ADecodeStepMergesTheLeastSlot) {
   // Before token 2 left, global attention summed to 8 and local to 2.7.
   std::vector<float> all_global = {3.282687F, 1.462317F, .9F, 1.093740F, .615892F, .511866F, .133497F};
   std::vector<float> all_local = {.782687F, .562317F, .1F, .493740F, .365892F, .261866F, .133497F};
-  expect_near(global_local(all_global, all_local), {1.107907, .562317, .303750, .493740, .365892, .261866, .133497});
+  testing::expect_near(global_local(all_global, all_local), {1.107907, .562317, .303750, .493740, .365892, .261866, .133497});
   EXPECT_NEAR(head.table[3].global, .615892, kTolerance);
   EXPECT_NEAR(head.table[0].local(), .782687, kTolerance);
 }
@@ -184,11 +172,11 @@ KvCache random_shared_cache(std::int64_t slots, std::int64_t shared_slots, std::
 }
 
 // Every token with a key and value of its own, position by position, as attention over an ordinary cache would see them.
-struct Dense {
+struct DenseCache {
   at::Tensor keys;
   at::Tensor values;
 };
-Dense dense_of(const KvCache& cache) {
+DenseCache dense_of(const KvCache& cache) {
   const SharedEntries& table = *cache.shared_entries(LayerId(0), KvHead(0));
   const at::Tensor keys = cache.gather_keys(LayerId(0), KvHead(0));
   const at::Tensor values = cache.gather_values(LayerId(0), KvHead(0));
@@ -236,7 +224,7 @@ TEST_P(SharedAttention, EqualsADenseExpansion) {
   const KvCache cache = random_shared_cache(90, 70, 200, 8, GetParam());
   const at::Tensor query = at::randn({6, 8});
   const SharedEntryAttention shared = shared_entry_attention(query, cache, LayerId(0), KvHead(0), 0.35, true);
-  const Dense dense = dense_of(cache);
+  const DenseCache dense = dense_of(cache);
   const at::Tensor logits = at::mm(query, dense.keys.t()) * 0.35;
   EXPECT_LT((shared.output - at::mm(at::softmax(logits, 1), dense.values)).abs().max().item<double>(), kTolerance);
   EXPECT_LT((shared.log_sum_exp - at::logsumexp(logits, {1})).abs().max().item<double>(), kTolerance);
@@ -264,7 +252,7 @@ TEST_P(SharedAttention, ASegmentAfterItSeesTheSame) {
   past.keys.resize(1);
   past.values.resize(1);
   const AttentionResult shared = prefill_attention(query, key, value, 0, past, 0.35);
-  const Dense dense = dense_of(cache);
+  const DenseCache dense = dense_of(cache);
   PastKeyValues expanded;
   expanded.keys = {dense.keys};
   expanded.values = {dense.values};
@@ -329,9 +317,9 @@ TEST(RotatedKeys, AreThoseOfTheOtherPosition) {
   // d = 4, base 10000: the raw key (1, 0.5, -0.5, 2).
   const at::Tensor raw = at::tensor({1., .5, -.5, 2.}).to(at::kFloat).view({1, 4});
   const at::Tensor at_five = rotated_keys(raw, at::full({1, 1}, 5.0), {10000.0, {}});
-  expect_near(at_five, {-0.195800, 0.399417, -1.100755, 2.022490});
-  expect_near(rotated_keys(at_five, at::full({1, 1}, -3.0), {10000.0, {}}), {0.038502, 0.459903, 1.117371, 2.009599});
-  expect_near(rotated_keys(at_five, at::full({1, 1}, -5.0), {10000.0, {}}), {1., .5, -.5, 2.});
+  testing::expect_near(at_five, {-0.195800, 0.399417, -1.100755, 2.022490});
+  testing::expect_near(rotated_keys(at_five, at::full({1, 1}, -3.0), {10000.0, {}}), {0.038502, 0.459903, 1.117371, 2.009599});
+  testing::expect_near(rotated_keys(at_five, at::full({1, 1}, -5.0), {10000.0, {}}), {1., .5, -.5, 2.});
 }
 
 }  // namespace

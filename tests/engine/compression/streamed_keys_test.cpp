@@ -5,13 +5,14 @@
 
 #include "engine/recipes/scorers/temporal_change.h"
 #include "engine/recipes/select.h"
+#include "tests/engine/compression/layer_fixture.h"
 
 namespace winnow {
 namespace {
 
-using Rows = std::vector<double>;
+using Numbers = std::vector<double>;
 
-at::Tensor rows_of(const Rows& numbers) { return at::tensor(numbers).to(at::kFloat).view({-1, 2}); }
+at::Tensor rows_of(const Numbers& numbers) { return at::tensor(numbers).to(at::kFloat).view({-1, 2}); }
 
 std::vector<StreamedPlace> whole_frames(std::int32_t frames) {
   std::vector<StreamedPlace> places;
@@ -21,8 +22,8 @@ std::vector<StreamedPlace> whole_frames(std::int32_t frames) {
   return places;
 }
 
-const Rows kKeys = {1, 0, 0, 1, 1, 1, 0, 2, 0, 1, 1, 0, 1, 0, 1, 1};
-const Rows kValues = {1, 0, 0, 3, 2, 0, 0, 1, 0, 0.5, 1, 1, 1, 0, 0, 2};
+const Numbers kKeys = {1, 0, 0, 1, 1, 1, 0, 2, 0, 1, 1, 0, 1, 0, 1, 1};
+const Numbers kValues = {1, 0, 0, 3, 2, 0, 0, 1, 0, 0.5, 1, 1, 1, 0, 0, 2};
 
 StatisticsNeeds change_needs(bool by_rank) {
   StatisticsNeeds needs;
@@ -31,16 +32,11 @@ StatisticsNeeds change_needs(bool by_rank) {
   return needs;
 }
 
-void expect_near(std::span<const float> found, const Rows& expected) {
-  ASSERT_EQ(found.size(), expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5) << i;
-}
-
 TEST(StreamedKeys, ChangeIsAgainstTheSamePlaceInTheNewestFrame) {
   const StreamedSlots slots = streamed_slots(rows_of(kKeys), rows_of(kValues), whole_frames(4), 2, change_needs(false));
-  expect_near(std::span(slots.change).first(6), {-1, -0.707107, -0.707107, -0.707107, 0, -0.707107});
+  testing::expect_near(std::span(slots.change).first(6), {-1, -0.707107, -0.707107, -0.707107, 0, -0.707107});
   EXPECT_EQ(slots.recent, (std::vector<std::uint8_t>{0, 0, 0, 0, 0, 0, 1, 1}));
-  expect_near(slots.value_norms, {1, 3, 2, 1, 0.5, 1.414214, 1, 2});
+  testing::expect_near(slots.value_norms, {1, 3, 2, 1, 0.5, 1.414214, 1, 2});
   const std::vector<float> scores = TemporalChangeScorer(0.5, {}).stream_scores(slots, 6);
   EXPECT_EQ(select_rows(scores, 6, {}), (std::vector<std::int32_t>{1, 2, 4, 5, 6, 7}));
 }
@@ -52,8 +48,8 @@ struct LeftOver {
   std::vector<StreamedPlace> places;
 
   LeftOver() {
-    Rows all_keys = kKeys;
-    Rows all_values = kValues;
+    Numbers all_keys = kKeys;
+    Numbers all_values = kValues;
     for (const double number : {1, 0, 0, 1, 1, 0, 0, 1}) all_keys.push_back(number);
     for (const double number : {1.0, 1.0, 0.5, 0.0, 0.0, 1.0, 3.0, 0.0}) all_values.push_back(number);
     const at::Tensor index = at::tensor(std::vector<std::int64_t>(tokens.begin(), tokens.end()), at::kLong);
@@ -73,14 +69,14 @@ struct LeftOver {
 TEST(StreamedKeys, AfterACompressionASlotKeepsItsPlace) {
   const LeftOver left;
   const StreamedSlots slots = streamed_slots(left.keys, left.values, left.places, 2, change_needs(false));
-  expect_near(std::span(slots.change).first(8), {-1, -0.707107, 0, 0, -1, -0.707107, -1, -1});
+  testing::expect_near(std::span(slots.change).first(8), {-1, -0.707107, 0, 0, -1, -0.707107, -1, -1});
   EXPECT_EQ(left.kept(false), (std::vector<std::int32_t>{1, 2, 4, 7, 10, 11}));
 }
 
 TEST(StreamedKeys, CountedOffByRankOtherPlacesAreCompared) {
   const LeftOver left;
   const StreamedSlots slots = streamed_slots(left.keys, left.values, left.places, 2, change_needs(true));
-  expect_near(std::span(slots.change).first(8), {0, -0.707107, 0, 0, -1, -0.707107, -1, -1});
+  testing::expect_near(std::span(slots.change).first(8), {0, -0.707107, 0, 0, -1, -0.707107, -1, -1});
   EXPECT_EQ(left.kept(true), (std::vector<std::int32_t>{1, 2, 5, 7, 10, 11}));
 }
 
@@ -90,7 +86,7 @@ TEST(StreamedKeys, APlaceThatTheNewestFramesDoNotShowHasNotChanged) {
   places.insert(places.begin(), StreamedPlace{});  // text before them
   const at::Tensor keys = rows_of({1, 1, 1, 0, 0, 1, 1, 0});
   const StreamedSlots slots = streamed_slots(keys, keys, places, 2, change_needs(false));
-  expect_near(slots.change, {0, -1, 0, -1});
+  testing::expect_near(slots.change, {0, -1, 0, -1});
   EXPECT_EQ(slots.recent, (std::vector<std::uint8_t>{0, 0, 0, 1}));
 }
 
@@ -99,7 +95,7 @@ TEST(StreamedKeys, LikenessIsAgainstTheMeanDirection) {
   needs.key_likeness = true;
   const at::Tensor keys = rows_of({2, 0, 1, 1, 0, 1, 1, -1, 0, 2});
   const StreamedSlots slots = streamed_slots(keys, keys, std::vector<StreamedPlace>(5), 1, needs);
-  expect_near(slots.key_likeness, {0.770076, 0.995626, 0.637952, 0.093426, 0.637952});
+  testing::expect_near(slots.key_likeness, {0.770076, 0.995626, 0.637952, 0.093426, 0.637952});
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace winnow {
 namespace {
 
-const std::string kGolden = source_folder() + "/tests/golden/thinning";
+const std::string kGoldenThinning = source_folder() + "/tests/golden/thinning";
 
 std::vector<int> indices(const std::vector<bool>& stays) {
   std::vector<int> indices;
@@ -29,9 +29,9 @@ BeforeDecoder before(const std::string& text) { return before_of(text).value(); 
 
 TEST(TokenThinning, KeepsWhatTheFormulasKeep) {
   const c10::InferenceMode inference;
-  const test_support::GoldenTensors golden(kGolden + "/golden.safetensors");
+  const test_support::GoldenTensors golden(kGoldenThinning + "/golden.safetensors");
   std::set<std::string> methods;
-  for (const Json& entry : load_json(kGolden + "/cases.json")) {
+  for (const Json& entry : load_json(kGoldenThinning + "/cases.json")) {
     SCOPED_TRACE(entry.dump());
     const at::Tensor features = golden.load(entry["input"]);
     const std::int64_t each = features.size(1);

@@ -30,7 +30,9 @@ Modalities of(std::int64_t visual, std::int64_t text) {
   return modality;
 }
 
-std::int64_t sum(const std::vector<std::int64_t>& values) { return std::accumulate(values.begin(), values.end(), std::int64_t{0}); }
+std::int64_t slots_of_all(const std::vector<std::int64_t>& values) {
+  return std::accumulate(values.begin(), values.end(), std::int64_t{0});
+}
 
 // A conversation on random keys and queries, as engine/generation leads one.
 class Conversation {
@@ -192,7 +194,7 @@ TEST(WholeCache, EveryMethodOverThreeTurns) {
                                     ? std::ssize(conversation.origins())
                                     : std::count_if(conversation.origins().begin(), conversation.origins().end(),
                                                     [](const TokenOrigin& o) { return o.modality == Modality::kVisual; });
-      EXPECT_EQ(sum(outcome.budgets), static_cast<std::int64_t>(std::floor(0.4 * static_cast<double>(kLayers * seen) + 0.5)));
+      EXPECT_EQ(slots_of_all(outcome.budgets), static_cast<std::int64_t>(std::floor(0.4 * static_cast<double>(kLayers * seen) + 0.5)));
       for (LayerId layer{0}; layer < kLayers; ++layer) {
         for (KvHead head{0}; head < 2; ++head) {
           const std::vector<std::int32_t> tokens = conversation.tokens(layer, head);

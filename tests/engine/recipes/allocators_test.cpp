@@ -13,13 +13,13 @@
 namespace winnow {
 namespace {
 
-using Budgets = std::vector<std::int64_t>;
+using LayerBudgets = std::vector<std::int64_t>;
 
 BudgetBounds bounds(std::size_t layers, std::int64_t total, std::int64_t low, std::int64_t high) {
-  return {total, Budgets(layers, low), Budgets(layers, high), high, 1.0, {}};
+  return {total, LayerBudgets(layers, low), LayerBudgets(layers, high), high, 1.0, {}};
 }
 
-Budgets budgets_of(const Allocator& allocator, const std::vector<LayerMeasure>& measured, const BudgetBounds& within) {
+LayerBudgets budgets_of(const Allocator& allocator, const std::vector<LayerMeasure>& measured, const BudgetBounds& within) {
   if (auto budgets = allocator.budgets(measured, within)) return *budgets;
   return allocate(allocator.weights(measured), within.total, within.low, within.high);
 }
@@ -34,8 +34,8 @@ TEST(CrossModalAllocator, SharesBySoftmaxOfEntropies) {
   const CrossModalAllocator allocator(CrossModalAllocator::Entropy::kCrossModal, {});
   const std::vector<LayerMeasure> measured = {{2.0}, {1.0}, {0.5}};
   expect_weights(allocator, measured, {0.628532, 0.231224, 0.140244});
-  EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 30, 1, 50)), (Budgets{19, 7, 4}));
-  EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 90, 1, 50)), (Budgets{50, 25, 15}));
+  EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 30, 1, 50)), (LayerBudgets{19, 7, 4}));
+  EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 90, 1, 50)), (LayerBudgets{50, 25, 15}));
 }
 
 TEST(StrengthSkewAllocator, JoinsBothHalvesAtMeanOne) {
@@ -44,8 +44,8 @@ TEST(StrengthSkewAllocator, JoinsBothHalvesAtMeanOne) {
   const std::vector<LayerMeasure> measured = {{0.5, 2.236068}, {0.3, 1.697056}, {0.2, 1.924501}};
   const StrengthSkewAllocator both({}, Use::kBoth, Norm::kMeanOne);
   expect_weights(both, measured, {0.529042 / 0.4, 0.353830 / 0.4, 0.317128 / 0.4});
-  EXPECT_EQ(budgets_of(both, measured, bounds(3, 6, 1, 5)), (Budgets{3, 2, 1}));
-  EXPECT_EQ(budgets_of(both, measured, bounds(3, 10, 1, 5)), (Budgets{4, 3, 3}));
+  EXPECT_EQ(budgets_of(both, measured, bounds(3, 6, 1, 5)), (LayerBudgets{3, 2, 1}));
+  EXPECT_EQ(budgets_of(both, measured, bounds(3, 10, 1, 5)), (LayerBudgets{4, 3, 3}));
   expect_weights(StrengthSkewAllocator({}, Use::kStrength, Norm::kMeanOne), measured, {1.5, 0.9, 0.6});
   expect_weights(StrengthSkewAllocator({}, Use::kSkew, Norm::kMeanOne), measured, {1.145209, 0.869152, 0.985639});
 }
@@ -60,7 +60,7 @@ TEST(InverseVarianceAllocator, RawVariances) {
   const InverseVarianceAllocator allocator(InverseVarianceAllocator::Norm::kRaw);
   const std::vector<LayerMeasure> measured = {{0.2}, {1.0}, {3.0}};
   expect_weights(allocator, measured, {0.662191, 0.297541, 0.040268});
-  EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 36, 1, 40)), (Budgets{24, 11, 1}));
+  EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 36, 1, 40)), (LayerBudgets{24, 11, 1}));
 }
 
 // Per-head sample variances; 101 tokens make the sample variance 1.01 times the population variance that the statistic holds.
@@ -80,14 +80,14 @@ TEST(InverseVarianceAllocator, VariancesMappedOverHeads) {
   EXPECT_NEAR(measured[0][0], 0.5, 1e-5);
   EXPECT_NEAR(measured[1][0], 0.25, 1e-5);
   EXPECT_NEAR(measured[2][0], 0.5, 1e-5);
-  EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 36, 1, 40)), (Budgets{11, 14, 11}));
+  EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 36, 1, 40)), (LayerBudgets{11, 14, 11}));
 }
 
 TEST(InverseVarianceAllocator, VariancesMappedOverLayers) {
   const InverseVarianceAllocator allocator(InverseVarianceAllocator::Norm::kLayerMinMax);
   const std::vector<LayerMeasure> measured = {{2.5}, {1.0}, {25.0}};
   expect_weights(allocator, measured, {0.407150, 0.433408, 0.159442});
-  EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 36, 1, 40)), (Budgets{15, 15, 6}));
+  EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 36, 1, 40)), (LayerBudgets{15, 15, 6}));
 }
 
 TEST(PyramidAllocator, FallsLinearly) {
@@ -95,19 +95,19 @@ TEST(PyramidAllocator, FallsLinearly) {
   const auto give = [&](std::size_t layers, std::int64_t mean, std::int64_t n) {
     return budgets_of(allocator, std::vector<LayerMeasure>(layers), bounds(layers, mean * static_cast<std::int64_t>(layers), 9, n));
   };
-  EXPECT_EQ(give(4, 50, 200), (Budgets{90, 63, 37, 10}));
-  EXPECT_EQ(give(4, 48, 80), (Budgets{80, 59, 37, 16}));
-  EXPECT_EQ(give(1, 30, 100), (Budgets{30}));
+  EXPECT_EQ(give(4, 50, 200), (LayerBudgets{90, 63, 37, 10}));
+  EXPECT_EQ(give(4, 48, 80), (LayerBudgets{80, 59, 37, 16}));
+  EXPECT_EQ(give(1, 30, 100), (LayerBudgets{30}));
 }
 
 // The table's third row, 15.8 13.27 10.73 8.2 -> 16 13 11 8, has no floor of window + 1 under it.
 TEST(PyramidAllocator, SmallBudgets) {
-  EXPECT_EQ(budgets_of(PyramidAllocator(8, 20.0), std::vector<LayerMeasure>(4), bounds(4, 48, 1, 200)), (Budgets{16, 13, 11, 8}));
+  EXPECT_EQ(budgets_of(PyramidAllocator(8, 20.0), std::vector<LayerMeasure>(4), bounds(4, 48, 1, 200)), (LayerBudgets{16, 13, 11, 8}));
 }
 
 // Everything below the floor is lifted to it, and the total stays exact.
 TEST(PyramidAllocator, KeepsTheTotalWhereTheFloorBinds) {
-  const Budgets budgets = budgets_of(PyramidAllocator(8, 20.0), std::vector<LayerMeasure>(4), bounds(4, 48, 9, 200));
+  const LayerBudgets budgets = budgets_of(PyramidAllocator(8, 20.0), std::vector<LayerMeasure>(4), bounds(4, 48, 9, 200));
   EXPECT_EQ(std::accumulate(budgets.begin(), budgets.end(), std::int64_t{0}), 48);
   for (const std::int64_t budget : budgets) EXPECT_GE(budget, 9);
 }
@@ -120,10 +120,10 @@ TEST(PrefixMassAllocator, LevelsTheRetainedMass) {
   EXPECT_NEAR(measured[1][4], 0.78, 1e-6);
   EXPECT_NEAR(measured[2][6], 1.00, 1e-6);
   const PrefixMassAllocator allocator;
-  EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 6, 1, 6)), (Budgets{2, 3, 1}));
-  EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 9, 1, 6)), (Budgets{3, 4, 2}));
-  EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 9, 2, 6)), (Budgets{3, 4, 2}));
-  EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 12, 2, 6)), (Budgets{4, 5, 3}));
+  EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 6, 1, 6)), (LayerBudgets{2, 3, 1}));
+  EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 9, 1, 6)), (LayerBudgets{3, 4, 2}));
+  EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 9, 2, 6)), (LayerBudgets{3, 4, 2}));
+  EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 12, 2, 6)), (LayerBudgets{4, 5, 3}));
 }
 
 // The same layers with slots that stay anyway: their masses count from the first slot beside them. One each, then two (masses .21; .70 .60
@@ -140,13 +140,13 @@ TEST(PrefixMassAllocator, ProtectedSlotsComeOnTop) {
     within.guarded = within.low;
     return budgets_of(allocator, measured, within);
   };
-  EXPECT_EQ(give(6, 1), (Budgets{2, 2, 2}));
-  EXPECT_EQ(give(9, 1), (Budgets{3, 4, 2}));
-  EXPECT_EQ(give(12, 1), (Budgets{4, 5, 3}));
-  EXPECT_EQ(give(6, 2), (Budgets{2, 2, 2}));
-  EXPECT_EQ(give(9, 2), (Budgets{3, 3, 3}));
-  EXPECT_EQ(give(12, 2), (Budgets{4, 5, 3}));
-  EXPECT_EQ(give(18, 2), (Budgets{6, 6, 6}));
+  EXPECT_EQ(give(6, 1), (LayerBudgets{2, 2, 2}));
+  EXPECT_EQ(give(9, 1), (LayerBudgets{3, 4, 2}));
+  EXPECT_EQ(give(12, 1), (LayerBudgets{4, 5, 3}));
+  EXPECT_EQ(give(6, 2), (LayerBudgets{2, 2, 2}));
+  EXPECT_EQ(give(9, 2), (LayerBudgets{3, 3, 3}));
+  EXPECT_EQ(give(12, 2), (LayerBudgets{4, 5, 3}));
+  EXPECT_EQ(give(18, 2), (LayerBudgets{6, 6, 6}));
 }
 
 BudgetBounds at_retention(double retention, std::size_t layers, std::int64_t n) {
@@ -160,28 +160,28 @@ TEST(FixedSharesAllocator, ReadsSharesByDepth) {
   const auto give = [&](std::size_t layers) {
     return budgets_of(allocator, std::vector<LayerMeasure>(layers), at_retention(0.3, layers, 100));
   };
-  EXPECT_EQ(give(2), (Budgets{40, 20}));
-  EXPECT_EQ(give(3), (Budgets{40, 30, 20}));
-  EXPECT_EQ(give(1), (Budgets{30}));  // one layer takes the whole budget
+  EXPECT_EQ(give(2), (LayerBudgets{40, 20}));
+  EXPECT_EQ(give(3), (LayerBudgets{40, 30, 20}));
+  EXPECT_EQ(give(1), (LayerBudgets{30}));  // one layer takes the whole budget
 }
 
 // Equal mass at half the cache is nothing like two and a half times equal mass at a fifth: each retention has its own row.
 TEST(FixedSharesAllocator, TakesTheRowOfTheRetentionOrTheLineBetweenTwo) {
   const FixedSharesAllocator allocator({{0.2, {0.1, 0.3}}, {0.5, {0.61, 0.39}}});
   const auto give = [&](double retention) { return budgets_of(allocator, std::vector<LayerMeasure>(2), at_retention(retention, 2, 100)); };
-  EXPECT_EQ(give(0.2), (Budgets{10, 30}));
-  EXPECT_EQ(give(0.5), (Budgets{61, 39}));   // the row of 0.2, scaled, would give 25 and 75
-  EXPECT_EQ(give(0.3), (Budgets{27, 33}));   // a third of the way: 0.1 + 0.51 / 3, 0.3 + 0.09 / 3
-  EXPECT_EQ(give(0.35), (Budgets{36, 34}));  // half of it: 35.5 and 34.5, the odd slot to the lower layer
-  EXPECT_EQ(give(0.1), (Budgets{5, 15}));    // below the first row the line leads to nothing at 0
-  EXPECT_EQ(give(0.75), (Budgets{81, 69}));  // above the last to everything at 1: (0.61 + 1) / 2 and (0.39 + 1) / 2, 80.5 and 69.5
+  EXPECT_EQ(give(0.2), (LayerBudgets{10, 30}));
+  EXPECT_EQ(give(0.5), (LayerBudgets{61, 39}));   // the row of 0.2, scaled, would give 25 and 75
+  EXPECT_EQ(give(0.3), (LayerBudgets{27, 33}));   // a third of the way: 0.1 + 0.51 / 3, 0.3 + 0.09 / 3
+  EXPECT_EQ(give(0.35), (LayerBudgets{36, 34}));  // half of it: 35.5 and 34.5, the odd slot to the lower layer
+  EXPECT_EQ(give(0.1), (LayerBudgets{5, 15}));    // below the first row the line leads to nothing at 0
+  EXPECT_EQ(give(0.75), (LayerBudgets{81, 69}));  // above the last to everything at 1: (0.61 + 1) / 2 and (0.39 + 1) / 2, 80.5 and 69.5
 }
 
 TEST(FixedSharesAllocator, HoldsTheBounds) {
   const FixedSharesAllocator allocator({{0.5, {0.95, 0.05}}});
   BudgetBounds within = at_retention(0.5, 2, 100);
   within.low = {20, 20};
-  EXPECT_EQ(budgets_of(allocator, std::vector<LayerMeasure>(2), within), (Budgets{80, 20}));
+  EXPECT_EQ(budgets_of(allocator, std::vector<LayerMeasure>(2), within), (LayerBudgets{80, 20}));
 }
 
 }  // namespace

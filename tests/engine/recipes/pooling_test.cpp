@@ -14,23 +14,23 @@
 namespace winnow {
 namespace {
 
-const std::vector<float> kScores = {1, 2, 3, 4};
+const std::vector<float> kPooled = {1, 2, 3, 4};
 
 TEST(PoolScores, AveragesWithZerosOutside) {
-  const std::vector<float> pooled = pool_scores(kScores, 3, Pooling::kAverage);
+  const std::vector<float> pooled = pool_scores(kPooled, 3, Pooling::kAverage);
   const float expected[] = {1.0F, 2.0F, 3.0F, 7.0F / 3.0F};
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(pooled[i], expected[i], 1e-6F);
 }
 
 TEST(PoolScores, TakesTheMaximumInside) {
-  EXPECT_EQ(pool_scores(kScores, 3, Pooling::kMaximum), (std::vector<float>{2, 3, 4, 4}));
+  EXPECT_EQ(pool_scores(kPooled, 3, Pooling::kMaximum), (std::vector<float>{2, 3, 4, 4}));
   EXPECT_EQ(pool_scores(std::vector<float>{-3, -2}, 5, Pooling::kMaximum), (std::vector<float>{-2, -2}));  // no zero from outside
 }
 
 TEST(PoolScores, TakesKernelsWiderThanTheScores) {
   EXPECT_EQ(pool_scores(std::vector<float>{7}, 7, Pooling::kAverage), (std::vector<float>{1}));
   EXPECT_TRUE(pool_scores(std::vector<float>{}, 3, Pooling::kAverage).empty());
-  EXPECT_EQ(pool_scores(kScores, 1, Pooling::kAverage), kScores);
+  EXPECT_EQ(pool_scores(kPooled, 1, Pooling::kAverage), kPooled);
 }
 
 // Longer than what is pooled at a time: every number from its own neighbours alone, in their order.
@@ -54,7 +54,7 @@ TEST(PoolScores, GoesOverManyScoresAsOverFew) {
   }
 }
 
-TEST(PoolScores, RefusesEvenKernels) { EXPECT_THROW(pool_scores(kScores, 2, Pooling::kAverage), Exception); }
+TEST(PoolScores, RefusesEvenKernels) { EXPECT_THROW(pool_scores(kPooled, 2, Pooling::kAverage), Exception); }
 
 TEST(RandomHash, EqualsThePublishedNumbers) {
   EXPECT_EQ(splitmix64(0), 0xe220a8397b1dcdafULL);

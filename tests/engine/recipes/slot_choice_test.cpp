@@ -11,7 +11,7 @@
 namespace winnow {
 namespace {
 
-using Rows = std::vector<std::int32_t>;
+using ChosenRows = std::vector<std::int32_t>;
 
 // One letter per row: s(ystem), v(isual), t(ext); an upper-case letter is pinned.
 class Segment {
@@ -31,7 +31,7 @@ class Segment {
   CandidateRows rows;
 
  private:
-  Rows pins_;
+  ChosenRows pins_;
 };
 
 Composition with(const Protection& protection, Scope scope = Scope::kAll) {
@@ -45,7 +45,7 @@ TEST(SlotChoice, ABudgetForAllKeepsAll) {
   const Segment segment("svvt");
   const SlotChoice choice(with({}));
   EXPECT_EQ(choice.competing(segment.rows), 4);
-  EXPECT_EQ(choice.choose(segment.rows, {}, {}, 4), (Rows{0, 1, 2, 3}));
+  EXPECT_EQ(choice.choose(segment.rows, {}, {}, 4), (ChosenRows{0, 1, 2, 3}));
 }
 
 TEST(SlotChoice, ProtectsPinsSinksAndTheWindowBeforeScores) {
@@ -54,8 +54,8 @@ TEST(SlotChoice, ProtectsPinsSinksAndTheWindowBeforeScores) {
   EXPECT_EQ(choice.competing_pins(segment.rows), 1);
   EXPECT_EQ(choice.protected_slots(segment.rows), 5);  // pin, sink, window, and one for a vote
   const std::vector<float> scores = {0, 1, 9, 0, 8, 0, 0, 7, 0, 0};
-  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 6), (Rows{0, 2, 3, 4, 8, 9}));
-  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 2), (Rows{3, 9}));  // pins first, then the newest
+  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 6), (ChosenRows{0, 2, 3, 4, 8, 9}));
+  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 2), (ChosenRows{3, 9}));  // pins first, then the newest
 }
 
 // Pins among sinks or in the window take no slot beside these.
@@ -69,7 +69,7 @@ TEST(SlotChoice, AShareOfTheBudgetIsRecent) {
   const Segment segment("vvvvvvvvtt");
   const SlotChoice choice(with({.recent_share = 0.5}));
   const std::vector<float> scores = {9, 8, 7, 0, 0, 0, 0, 0, 0, 0};
-  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 4), (Rows{0, 1, 8, 9}));
+  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 4), (ChosenRows{0, 1, 8, 9}));
 }
 
 // Sharing has to leave two slots to compare.
@@ -88,7 +88,7 @@ TEST(SlotChoice, TextIsNoCandidateInScopeVisual) {
   EXPECT_EQ(choice.competing_pins(segment.rows), 1);
   EXPECT_EQ(choice.protected_slots(segment.rows), 1);
   const std::vector<float> scores = {0, 5, 0, 1, 2, 9, 3, 9};
-  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 2), (Rows{0, 1, 2, 5, 7}));
+  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 2), (ChosenRows{0, 1, 2, 5, 7}));
   EXPECT_EQ(choice.count(segment.rows, 2), 5);
 }
 
@@ -97,8 +97,8 @@ TEST(SlotChoice, AllTextStaysWhateverTheBudgetSays) {
   const Segment segment("tvvvvttt");
   const SlotChoice choice(with({.all_text = true}));
   const std::vector<float> scores = {0, 1, 3, 2, 0, 0, 0, 0};
-  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 6), (Rows{0, 2, 3, 5, 6, 7}));
-  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 2), (Rows{0, 5, 6, 7}));
+  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 6), (ChosenRows{0, 2, 3, 5, 6, 7}));
+  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 2), (ChosenRows{0, 5, 6, 7}));
   EXPECT_EQ(choice.count(segment.rows, 2), 4);
 }
 
@@ -108,8 +108,8 @@ TEST(SlotChoice, ASecondScoreCompletesTheProtectedShare) {
   const SlotChoice choice(with({.sinks = 1, .window = 2, .completed_share = 0.5}));
   const std::vector<float> scores = {0, 9, 8, 7, 0, 0, 0, 0, 0, 0};
   const std::vector<float> guarding = {0, 0, 0, 0, 0, 5, 0, 0, 0, 0};
-  EXPECT_EQ(choice.choose(segment.rows, scores, guarding, 6), (Rows{0, 1, 2, 5, 8, 9}));
-  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 6), (Rows{0, 1, 2, 3, 8, 9}));
+  EXPECT_EQ(choice.choose(segment.rows, scores, guarding, 6), (ChosenRows{0, 1, 2, 5, 8, 9}));
+  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 6), (ChosenRows{0, 1, 2, 3, 8, 9}));
 }
 
 TEST(SlotChoice, AShortTextStaysAtTheEnd) {
@@ -117,7 +117,7 @@ TEST(SlotChoice, AShortTextStaysAtTheEnd) {
   const SlotChoice choice(with({.window = 1}), 3);
   EXPECT_EQ(choice.protected_slots(segment.rows), 4);
   const std::vector<float> scores = {1, 2, 3, 4, 5, 0, 0, 0};
-  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 4), (Rows{4, 5, 6, 7}));
+  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 4), (ChosenRows{4, 5, 6, 7}));
 }
 
 TEST(SlotChoice, OfTheContextTextBetweenThePicturesCompetesToo) {
@@ -126,8 +126,8 @@ TEST(SlotChoice, OfTheContextTextBetweenThePicturesCompetesToo) {
   EXPECT_EQ(choice.competing(segment.rows), 5);
   EXPECT_EQ(choice.protected_slots(segment.rows), 1);  // the pin
   const std::vector<float> scores = {9, 9, 1, 0, 5, 2, 3, 9, 9};
-  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 3), (Rows{0, 1, 3, 4, 6, 7, 8}));
-  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 5), (Rows{0, 1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 3), (ChosenRows{0, 1, 3, 4, 6, 7, 8}));
+  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 5), (ChosenRows{0, 1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
 TEST(SlotChoice, EvenlySpacedRowsAreEveryKthOfThoseThatCompete) {
@@ -136,9 +136,9 @@ TEST(SlotChoice, EvenlySpacedRowsAreEveryKthOfThoseThatCompete) {
   const SlotChoice choice(parts);
   const Segment segment("svvvvvvvvvvt");
   const std::vector<float> alike(12, 0.0F);
-  EXPECT_EQ(choice.choose(segment.rows, alike, {}, 4), (Rows{0, 1, 3, 6, 8, 11})) << "0, 2, 5, 7 of ten";
+  EXPECT_EQ(choice.choose(segment.rows, alike, {}, 4), (ChosenRows{0, 1, 3, 6, 8, 11})) << "0, 2, 5, 7 of ten";
   const Segment pinned("svvvvVvvvvvt");
-  EXPECT_EQ(choice.choose(pinned.rows, alike, {}, 4), (Rows{0, 1, 4, 5, 8, 11})) << "the pin, and 0, 3, 6 of the other nine";
+  EXPECT_EQ(choice.choose(pinned.rows, alike, {}, 4), (ChosenRows{0, 1, 4, 5, 8, 11})) << "the pin, and 0, 3, 6 of the other nine";
 }
 
 }  // namespace

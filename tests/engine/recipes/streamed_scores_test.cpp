@@ -16,27 +16,27 @@
 namespace winnow {
 namespace {
 
-using Slots = std::vector<std::int32_t>;
+using StreamSlots = std::vector<std::int32_t>;
 
-Slots best_two(const StreamedScores& scores) { return select_rows(scores.heads().front(), 2, {}); }
+StreamSlots best_two(const StreamedScores& scores) { return select_rows(scores.heads().front(), 2, {}); }
 
 // Two slots for clips of three and two tokens.
 TEST(StreamedScores, ASlotKeepsItsBestScore) {
   StreamedScores scores(1);
   scores.judge({{0.4F, 0.1F, 0.3F}}, true);
-  ASSERT_EQ(best_two(scores), (Slots{0, 2}));
-  scores.keep(0, Slots{0, 2});
+  ASSERT_EQ(best_two(scores), (StreamSlots{0, 2}));
+  scores.keep(0, StreamSlots{0, 2});
   scores.judge({{0.1F, 0.35F, 0.2F, 0.3F}}, true);  // of tokens 0, 2, 3, 4
   EXPECT_EQ(scores.heads().front(), (std::vector<float>{0.4F, 0.35F, 0.2F, 0.3F}));
-  EXPECT_EQ(best_two(scores), (Slots{0, 1})) << "tokens 0 and 2";
+  EXPECT_EQ(best_two(scores), (StreamSlots{0, 1})) << "tokens 0 and 2";
 }
 
 TEST(StreamedScores, OrTheLastClipsAlone) {
   StreamedScores scores(1);
   scores.judge({{0.4F, 0.1F, 0.3F}}, false);
-  scores.keep(0, Slots{0, 2});
+  scores.keep(0, StreamSlots{0, 2});
   scores.judge({{0.1F, 0.35F, 0.2F, 0.3F}}, false);
-  EXPECT_EQ(best_two(scores), (Slots{1, 3})) << "tokens 2 and 4";
+  EXPECT_EQ(best_two(scores), (StreamSlots{1, 3})) << "tokens 2 and 4";
 }
 
 StreamedSlots four_frames_of_two() {
@@ -53,7 +53,7 @@ TEST(TemporalChange, NewestAndChangedSlotsComeFirstThenLargeValues) {
   const std::vector<float> scores = scorer.stream_scores(four_frames_of_two(), 6);
   const float first = std::numeric_limits<float>::infinity();
   EXPECT_EQ(scores, (std::vector<float>{1.0F, 3.0F, 2.0F, 1.0F, first, 1.414214F, first, first}));
-  EXPECT_EQ(select_rows(scores, 6, {}), (Slots{1, 2, 4, 5, 6, 7}));
+  EXPECT_EQ(select_rows(scores, 6, {}), (StreamSlots{1, 2, 4, 5, 6, 7}));
 }
 
 TEST(TemporalChange, WithoutAShareForChangeValuesAloneCount) {
