@@ -193,13 +193,11 @@ void describeRefusedMedia(const QString& name, const QString& reason, ErrorText&
 }
 
 ErrorText describeLostSource(const Error& error) {
-  ErrorText text;
-  text.cause = tr("What was seen of “%1” is gone.").arg(watchedName(QString::fromStdString(error.subject)));
-  text.remedy = tr("A watched source cannot be read again. Watch it anew with File > Watch, or start a new chat.");
-  text.details = QStringLiteral("code %1 · %2 · %3")
-                     .arg(static_cast<int>(error.code))
-                     .arg(displayText(QString::fromStdString(error.subject)), displayText(QString::fromStdString(error.reason)));
-  return text;
+  return {.cause = tr("What was seen of “%1” is gone.").arg(watchedName(QString::fromStdString(error.subject))),
+          .remedy = tr("A watched source cannot be read again. Watch it anew with File > Watch, or start a new chat."),
+          .details = QStringLiteral("code %1 · %2 · %3")
+                         .arg(static_cast<int>(error.code))
+                         .arg(displayText(QString::fromStdString(error.subject)), displayText(QString::fromStdString(error.reason)))};
 }
 
 }  // namespace
@@ -224,8 +222,7 @@ ErrorText describeError(const Error& error) {
   // A path is named by its last part; the whole path is in the details.
   const QString name = subject.contains(QLatin1Char('/')) ? QFileInfo(subject).fileName() : subject;
   const QString reason = displayText(QString::fromStdString(error.reason)).simplified();
-  ErrorText text;
-  text.cause = tr(name.isEmpty() && found->causeUnnamed != nullptr ? found->causeUnnamed : found->causeNamed);
+  ErrorText text{.cause = tr(name.isEmpty() && found->causeUnnamed != nullptr ? found->causeUnnamed : found->causeNamed)};
   if (text.cause.contains(QLatin1String("%1"))) text.cause = text.cause.arg(name);
   text.remedy = tr(found->remedy);
   if (error.code == ErrorCode::kServerKeyMissing && isAddress(error.subject)) {

@@ -11,9 +11,9 @@
 namespace winnow::app {
 
 struct ErrorText {
-  QString cause;    // one sentence
-  QString remedy;   // one or two sentences
-  QString details;  // "code 5 (damaged file) · clip.mp4 · the header claims 12 bytes more than the file has"
+  QString cause;      // one sentence
+  QString remedy{};   // one or two sentences
+  QString details{};  // "code 5 (damaged file) · clip.mp4 · the header claims 12 bytes more than the file has"
 };
 
 ErrorText describeError(const Error& error);

@@ -165,8 +165,7 @@ class LocalEngine : public Engine {
   }
 
   std::optional<EventBody> run(const ExportTurn& request, const EmitEvent& emit, const InterruptToken& interrupt) {
-    TurnTrace trace;
-    trace.wanted = request.logits == ExportLogits::kAllPositions ? TraceLogits::kAllPositions : TraceLogits::kLastPosition;
+    TurnTrace trace{.wanted = request.logits == ExportLogits::kAllPositions ? TraceLogits::kAllPositions : TraceLogits::kLastPosition};
     ConversationStates states;  // an export starts from nothing and leaves nothing behind
     RequestContext traced = context(emit, interrupt);
     traced.trace = &trace;
@@ -203,8 +202,7 @@ class LocalEngine : public Engine {
 
   std::optional<EventBody> run(const LoadConversation& load, const EmitEvent& emit, const InterruptToken& interrupt) {
     ConversationStates states = read_conversation(context(emit, interrupt), load.path, load.model);
-    Restored restored;
-    restored.kv_bytes = bytes_kept(states);
+    Restored restored{.kv_bytes = bytes_kept(states)};
     if (states.current) {
       restored.thread = states.current->thread;
       restored.pins = states.current->pins;

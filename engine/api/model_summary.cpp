@@ -75,9 +75,7 @@ void describe_template(const ModelPackage& package, ModelSummary& summary) {
 
 ModelSummary summary_of_model(const std::string& path) {
   const std::unique_ptr<ModelPackage> package = open_package(path);
-  ModelSummary summary;
-  summary.path = path;
-  summary.name = package->name();
+  ModelSummary summary{.path = path, .name = package->name()};
   const bool gguf = !std::filesystem::is_directory(package->path());
   summary.format = gguf ? "GGUF" : "safetensors";
   describe_config(*package, summary);

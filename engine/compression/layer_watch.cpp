@@ -84,8 +84,7 @@ LayerStatistics LayerWatch::statistics_of(const Candidates& set, const LayerView
   const LayerView seen = set.view_of(view);
   const StatisticsNeeds needs = recipe_->needs_for(set.info);
   const std::int64_t local_rows = recipe_->composition().decode.local_rows;
-  LayerStatistics statistics;
-  statistics.layer = view.layer;
+  LayerStatistics statistics{.layer = view.layer};
   StatisticsMemo own;
   StatisticsMemo* const memo = shared != nullptr ? shared : &own;
   for (const StatisticsNeed& need : needs.attention) {
@@ -133,9 +132,7 @@ void LayerWatch::see_probe(LayerId layer, HeadScores votes) {
   const auto sets = sets_->of_layer(layer);
   require(for_event_ && seen_.has(layer) && !seen_[layer] && sets.size() == 1, "LayerWatch: an unexpected probe");
   count_non_finite(votes);
-  LayerStatistics statistics;
-  statistics.layer = layer;
-  statistics.probe = std::move(votes);
+  LayerStatistics statistics{.layer = layer, .probe = std::move(votes)};
   scores_[layer].push_back(joined(recipe_->composition().scorer->score(statistics, sets.front().info)));
   protection_[layer].emplace_back();
   seen_[layer] = true;
@@ -147,8 +144,7 @@ void LayerWatch::see_first_token(LayerId layer, const DecodeRow& row) {
   const auto sets = sets_->of_layer(layer);
   for (std::size_t set = 0; set < sets.size(); ++set) {
     add_row(accumulated_.at(layer)[set], row, sets[set].info);
-    LayerStatistics seen;
-    seen.layer = layer;
+    LayerStatistics seen{.layer = layer};
     seen.by_rows.push_back(accumulated_[layer][set]);
     scores_[layer][set] = joined(recipe_->composition().scorer->score(seen, sets[set].info));
   }
@@ -172,8 +168,7 @@ const LayerWatch::PerSet<HeadScores>& LayerWatch::scores(LayerId layer) const { 
 
 LayerWatch::PerSet<HeadScores> LayerWatch::scores_without_views(LayerId layer) const {
   PerSet<HeadScores> scores;
-  LayerStatistics nothing;
-  nothing.layer = layer;
+  LayerStatistics nothing{.layer = layer};
   for (const Candidates& set : sets_->of_layer(layer)) scores.push_back(joined(recipe_->composition().scorer->score(nothing, set.info)));
   return scores;
 }
@@ -193,8 +188,7 @@ AccumulatedAttention LayerWatch::accumulated_in(const PerLayer<PerSet<RowStatist
   const RowStatistics& found = layers[layer][sets_->set_index(layer, kv_head)];
   const std::int64_t row = sets_->row_of(layer, kv_head);
   const auto past = static_cast<std::size_t>(kv_head);
-  AccumulatedAttention accumulated;
-  accumulated.sums = found.column_sums.row(row);
+  AccumulatedAttention accumulated{.sums = found.column_sums.row(row)};
   if (!found.column_squares.empty()) accumulated.squares = found.column_squares.row(row);
   if (!found.past_sums.empty()) accumulated.past_sums = found.past_sums[past];
   if (!found.past_squares.empty()) accumulated.past_squares = found.past_squares[past];

@@ -21,9 +21,9 @@ namespace winnow {
 // `past`: the same for retained slots that are not candidates, in slot order; may be empty.
 struct AccumulatedAttention {
   std::span<const float> sums;
-  std::span<const float> squares;  // empty if not needed
-  std::span<const float> past_sums;
-  std::span<const float> past_squares;
+  std::span<const float> squares{};  // empty if not needed
+  std::span<const float> past_sums{};
+  std::span<const float> past_squares{};
 };
 
 class LayerWatch {

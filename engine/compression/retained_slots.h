@@ -29,8 +29,8 @@ struct RetainedHead {
 
 struct RetainedSlots {
   std::int64_t kv_heads = 0;
-  std::vector<RetainedHead> heads;  // [layers * kv_heads]
-  std::int64_t tokens_seen = 0;     // of the conversation, the new segment and evicted tokens included
+  std::vector<RetainedHead> heads{};  // [layers * kv_heads]
+  std::int64_t tokens_seen = 0;       // of the conversation, the new segment and evicted tokens included
   std::int64_t visual_seen = 0;
 
   const RetainedHead& at(LayerId layer, KvHead kv_head) const { return heads.at(static_cast<std::size_t>(layer * kv_heads + kv_head)); }

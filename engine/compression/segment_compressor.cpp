@@ -206,8 +206,7 @@ bool SegmentCompressor::plan_ready(LayerId layer) const {
 
 LayerPlan SegmentCompressor::plan(LayerId layer) const {
   require(plan_ready(layer), "SegmentCompressor: this layer's plan is not ready");
-  LayerPlan plan;
-  plan.budget = PerLayer(budgets())[layer];
+  LayerPlan plan{.budget = PerLayer(budgets())[layer]};
   if (ragged()) {
     if (!pairs_of_all_.empty()) return plan_of_pairs(layer, plan.budget, pairs_of(pairs_of_all_, layer, segment_.kv_heads));
     const auto scores_of = [this](LayerId of) { return competing_scores(of); };
@@ -240,8 +239,7 @@ LayerPlan SegmentCompressor::plan(LayerId layer) const {
 }
 
 LayerPlan SegmentCompressor::plan_of_pairs(LayerId layer, std::int64_t budget, std::span<const std::vector<std::int32_t>> pairs) const {
-  LayerPlan plan;
-  plan.budget = budget;
+  LayerPlan plan{.budget = budget};
   for (KvHead head{0}; head < segment_.kv_heads; ++head)
     plan.kept.push_back(choice_.beside(sets_.of(layer, head), pairs[static_cast<std::size_t>(head)]));
   return plan;

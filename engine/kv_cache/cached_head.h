@@ -13,15 +13,15 @@
 namespace winnow {
 
 struct CachedHead {
-  LayerId layer;
-  KvHead kv_head;
+  LayerId layer{};
+  KvHead kv_head{};
   const float* key_bias = nullptr;               // [head_dim], of the shape; keys are stored without it. Null: with it, if there is one
   std::vector<std::shared_ptr<KvBlock>> blocks;  // shared between forks of one conversation, see KvCache::fork
-  std::vector<const void*> key_pointers;         // of blocks, for kernels
-  std::vector<const void*> value_pointers;
-  std::vector<std::int32_t> original;
-  std::vector<std::int32_t> rotations;  // per slot, for keys stored without bias (key_bias.h); empty: the head's keys have none
-  std::optional<SharedEntries> shared;
+  std::vector<const void*> key_pointers{};       // of blocks, for kernels
+  std::vector<const void*> value_pointers{};
+  std::vector<std::int32_t> original{};
+  std::vector<std::int32_t> rotations{};  // per slot, for keys stored without bias (key_bias.h); empty: the head's keys have none
+  std::optional<SharedEntries> shared{};
   std::uint64_t table_state = 0;  // version of `shared`: forks with the same value have the same table
 
   std::int64_t slots() const { return static_cast<std::int64_t>(original.size()); }

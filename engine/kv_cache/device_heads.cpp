@@ -76,9 +76,7 @@ void DeviceHeads::write(LayerId layer, Heads heads, const std::vector<std::int32
 }
 
 DeviceHeads::Move DeviceHeads::planned(LayerId layer, Heads heads, std::span<const std::optional<HeadMove>> moves) {
-  Move planned;
-  planned.from = blocks_of(layer, heads);
-  planned.table = tables_[layer].pointers();
+  Move planned{.from = blocks_of(layer, heads), .table = tables_[layer].pointers()};
   for (const CachedHead& head : heads) planned.blocks.insert(planned.blocks.end(), head.blocks.begin(), head.blocks.end());
   planned.written = {std::vector<std::int32_t>(heads.size(), 0), std::vector<std::int32_t>(heads.size(), 0)};
   for (std::size_t i = 0; i < heads.size(); ++i) {

@@ -64,10 +64,10 @@ class DeviceHeads {
   // The moves of a compaction: described before the heads change and carried out afterwards.
   struct Move {
     DeviceBlocks from;
-    at::Tensor table;                              // owns the memory of the pointers
-    std::vector<std::shared_ptr<KvBlock>> blocks;  // kept until the launch: an earlier allocation could reuse their memory
-    SlotRanges written;
-    std::vector<std::int32_t> sources;
+    at::Tensor table;                                // owns the memory of the pointers
+    std::vector<std::shared_ptr<KvBlock>> blocks{};  // kept until the launch: an earlier allocation could reuse their memory
+    SlotRanges written{};
+    std::vector<std::int32_t> sources{};
   };
   Move planned(LayerId layer, Heads heads, std::span<const std::optional<HeadMove>> moves);
   void carry_out(const Move& move, LayerId layer, Heads heads);

@@ -17,8 +17,8 @@ constexpr std::int64_t kMostTold = std::int64_t{1} << 14;
 // Contiguous rows of heads as lists of blocks, and the numbers of slots that are copied.
 struct ListedRows {
   at::Tensor numbers;  // whose memory the lists lie in
-  at::Tensor slots;    // whose memory `sources` lies in, unless it is the same
-  DeviceBlocks blocks;
+  at::Tensor slots{};  // whose memory `sources` lies in, unless it is the same
+  DeviceBlocks blocks{};
   const std::int32_t* sources = nullptr;
 };
 
@@ -66,8 +66,7 @@ ListedRows listed(const KvShape& shape, std::span<const SlotRows> rows, const Sl
     list(rows[head].values, rows.size() + head);
   }
   if (!told.empty()) std::memcpy(numbers.data() + pointers, told.data(), told.size() * sizeof(std::int32_t));
-  ListedRows listed;
-  listed.numbers = numbers_on(shape.device, numbers);
+  ListedRows listed{.numbers = numbers_on(shape.device, numbers)};
   const auto* const there = listed.numbers.const_data_ptr<std::int64_t>();
   const auto* const keys = reinterpret_cast<void* const*>(there);
   listed.blocks = {keys, keys + std::ssize(rows) * stride, stride};

@@ -134,9 +134,7 @@ class KvCache::Impl {
     require(rows.keys.scalar_type() == shape_.dtype && rows.values.scalar_type() == shape_.dtype,
             "KvCache::assign: dtype must be the cache's");
     carry_out_changes();
-    CachedHead assigned;
-    assigned.key_bias = h.key_bias;
-    assigned.blocks = blocks_.take(blocks_for(count));
+    CachedHead assigned{.key_bias = h.key_bias, .blocks = blocks_.take(blocks_for(count))};
     assigned.rotations.assign(h.key_bias != nullptr ? static_cast<std::size_t>(count) : 0, KeyRotations::kNone);
     if (device() == nullptr) rows_.write(assigned, 0, rows);
     h.rotations = std::move(assigned.rotations);

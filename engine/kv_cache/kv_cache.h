@@ -105,7 +105,7 @@ struct KvShape {
 // Which of the last `segment_tokens` slots of every head stay: kept[kv_head], ascending, relative to the segment's first slot.
 struct LayerPlan {
   std::int64_t budget = 0;  // slots per KV head that the allocator granted
-  std::vector<std::vector<std::int32_t>> kept;
+  std::vector<std::vector<std::int32_t>> kept{};
 };
 
 // Slots of every block of a cache.
@@ -130,7 +130,7 @@ struct DeviceBlocks {
 // A layer's slots for GPU kernels: its blocks, the slots of each head, and a count on the device that is added to all.
 struct DeviceSlots {
   DeviceBlocks blocks;
-  std::vector<std::int32_t> of_heads;
+  std::vector<std::int32_t> of_heads{};
   const std::int32_t* further = nullptr;  // null: 0
   std::int64_t most_further = 0;          // its upper bound
 

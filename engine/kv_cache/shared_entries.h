@@ -22,9 +22,9 @@ struct SharedEntries {
   };
 
   // Per token, ascending by original index; all three have the same length.
-  std::vector<std::int32_t> original;
-  std::vector<std::int32_t> slot;  // or kZero
-  std::vector<float> norm;         // length of the token's key
+  std::vector<std::int32_t> original{};
+  std::vector<std::int32_t> slot{};  // or kZero
+  std::vector<float> norm{};         // length of the token's key
   Rotation rotation = Rotation::kStored;
   bool zero_counts = false;  // kZero tokens take part in the softmax with key and value 0, the paper's text read literally
 

@@ -45,11 +45,11 @@ void merge_attention(AttentionResult& into, const AttentionResult& other);
 
 // A layer's cached keys and values from earlier segments; slot counts may differ between heads and may be 0.
 struct PastKeyValues {
-  std::vector<at::Tensor> keys;    // per KV head [m, d]; empty on an empty cache
-  std::vector<at::Tensor> values;  // as keys
+  std::vector<at::Tensor> keys{};    // per KV head [m, d]; empty on an empty cache
+  std::vector<at::Tensor> values{};  // as keys
   // The cache, borrowed, if heads of this layer have shared slots (shared_entry_attention.h); else null.
   const KvCache* cache = nullptr;
-  LayerId layer;
+  LayerId layer{};
   PastWindow window{};  // of the layer
   bool empty() const { return keys.empty(); }
 };

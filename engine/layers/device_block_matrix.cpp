@@ -62,9 +62,7 @@ DeviceBlockMatrix::DeviceBlockMatrix(const std::vector<BlockRows>& parts, std::i
 
 DeviceBlockMatrix::Part DeviceBlockMatrix::on_device(const std::vector<BlockRows>& parts, std::size_t first, std::size_t end,
                                                      at::Device device) const {
-  Part part;
-  part.type = parts[first].type;
-  part.first = out_;
+  Part part{.type = parts[first].type, .first = out_};
   std::int64_t bytes = 0;
   bool ordered = false;
   for (std::size_t i = first; i < end; ++i) {

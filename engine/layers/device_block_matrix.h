@@ -36,9 +36,9 @@ class DeviceBlockMatrix final : public PackedMatrix {
     kernels::BlockType type = kernels::BlockType::kF32;
     std::int64_t first = 0;  // its first row in the whole matrix
     std::int64_t rows = 0;
-    at::Tensor bytes;      // uint8, interleaved blocks
-    at::Tensor row_of;     // int32 [rows], or undefined
-    at::Tensor column_of;  // int32 [in], or undefined
+    at::Tensor bytes{};      // uint8, interleaved blocks
+    at::Tensor row_of{};     // int32 [rows], or undefined
+    at::Tensor column_of{};  // int32 [in], or undefined
   };
   Part on_device(const std::vector<BlockRows>& parts, std::size_t first, std::size_t end, at::Device device) const;
   // Uploads stored rows as interleaved blocks (kernels/api/cuda_block_layout.h), from row `above` of the part on.

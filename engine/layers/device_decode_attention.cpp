@@ -160,8 +160,7 @@ std::vector<std::vector<std::vector<float>>> on_host(std::span<const DeviceProba
 }
 
 DeviceSlots device_slots(const KvCache& cache, LayerId layer) {
-  DeviceSlots slots;
-  slots.blocks = DeviceSide::blocks(cache, layer);
+  DeviceSlots slots{.blocks = DeviceSide::blocks(cache, layer)};
   for (KvHead head{0}; head < cache.shape().kv_heads; ++head) slots.of_heads.push_back(static_cast<std::int32_t>(cache.slots(layer, head)));
   return slots;
 }

@@ -12,7 +12,7 @@ namespace winnow {
 
 struct Linear {
   LinearWeight weight;  // [out, in]
-  at::Tensor bias;      // [out], or undefined
+  at::Tensor bias{};    // [out], or undefined
 
   // input: [..., in]. Returns [..., out].
   at::Tensor operator()(const at::Tensor& input) const { return weight.times(input, bias); }

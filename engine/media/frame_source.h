@@ -24,7 +24,7 @@ enum class MediaKind : int { kImage = 1, kVideo = 2, kDocument = 3 };
 struct RgbImage {
   int width_px = 0;
   int height_px = 0;
-  std::vector<std::uint8_t> rgb;
+  std::vector<std::uint8_t> rgb{};
 };
 
 // Which times of a video are wanted; a picture that is on screen at several of them is one frame. Uniform: t_i = from + (i + 0.5) * (to -
@@ -52,9 +52,9 @@ struct PageRange {
 };
 
 struct MediaRequest {
-  std::string path;  // file name as bytes, taken literally: never a URL or a pattern
+  std::string path{};  // file name as bytes, taken literally: never a URL or a pattern
   MediaKind kind = MediaKind::kImage;
-  FramePlan plan;
+  FramePlan plan{};
   std::int64_t most_tokens = 0;  // of a document, from its beginning; 0: all
   // The file whose lines stand between a video's frames, or the video itself. For a document that is sound: its text. Empty: none.
   std::string subtitles{};
@@ -73,7 +73,7 @@ struct MediaRequest {
 struct SampledFrame {
   double asked_s = 0.0;   // time that the plan asked for
   double actual_s = 0.0;  // presentation time of the frame delivered, from the start of the file
-  RgbImage image;
+  RgbImage image{};
 };
 
 struct PictureSize {

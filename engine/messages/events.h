@@ -60,9 +60,9 @@ struct MediaSampled {
   std::string path;
   MediaKind kind = MediaKind::kImage;
   double duration_s = 0.0;
-  std::vector<double> asked_s;
-  std::vector<double> actual_s;
-  FramePlan plan;               // as requested: with path and kind it names the media item
+  std::vector<double> asked_s{};
+  std::vector<double> actual_s{};
+  FramePlan plan{};             // as requested: with path and kind it names the media item
   int frames_per_position = 1;  // of an endless source: see Watched::frames_per_position
   bool endless = false;         // duration and frames are those so far
   // For a document: tokens read, and tokens in all.
@@ -135,19 +135,19 @@ struct Description {
 
 // Once per compression event, also for method full.
 struct CacheReport {
-  KvBytes kv_bytes;
-  std::vector<LayerFigures> layers;
-  std::vector<TokenOrigin> tokens;  // by original index
+  KvBytes kv_bytes{};
+  std::vector<LayerFigures> layers{};
+  std::vector<TokenOrigin> tokens{};  // by original index
   // kept[layer][kv head]: original indices, ascending.
-  std::vector<std::vector<std::vector<std::int32_t>>> kept;
+  std::vector<std::vector<std::vector<std::int32_t>>> kept{};
   // merged[layer][kv head][i]: dropped tokens merged into kept[layer][kv head][i], at this and earlier events. Empty without merges.
-  std::vector<std::vector<std::vector<std::int32_t>>> merged;
-  std::vector<std::int32_t> pinned;         // original indices that the user pinned, ascending
-  std::vector<RetainedMass> retained_mass;  // ascending by retention; empty if the method computes no scores
-  std::vector<CompressionNote> notes;
-  std::vector<TokenText> texts;    // of all tokens that are not visual, ascending
-  Description description;         // of the last media scored by one
-  CacheMakers makers;              // what made this cache, the request's own recipe included
+  std::vector<std::vector<std::vector<std::int32_t>>> merged{};
+  std::vector<std::int32_t> pinned{};         // original indices that the user pinned, ascending
+  std::vector<RetainedMass> retained_mass{};  // ascending by retention; empty if the method computes no scores
+  std::vector<CompressionNote> notes{};
+  std::vector<TokenText> texts{};  // of all tokens that are not visual, ascending
+  Description description{};       // of the last media scored by one
+  CacheMakers makers{};            // what made this cache, the request's own recipe included
   std::int64_t pruned_tokens = 0;  // attachment tokens pruned before the decoder; not among `tokens`
 };
 
@@ -166,14 +166,14 @@ struct DecodeSample {
   double tokens_per_s = 0.0;
   std::int64_t kv_bytes_now = 0;
   std::int64_t kv_bytes_full_now = 0;
-  std::vector<SlotCounts> layers;  // slots in use now, per layer
+  std::vector<SlotCounts> layers{};  // slots in use now, per layer
 };
 
 struct Finished {
   StopReason reason = StopReason::kStopToken;
   bool restored = false;  // Cancel: the conversation is as before the request
-  std::string answer;     // the joined deltas of its kind, without Turn::answer_begun
-  TurnFigures figures;
+  std::string answer{};   // the joined deltas of its kind, without Turn::answer_begun
+  TurnFigures figures{};
   std::string thought{};  // likewise (Turn::thought_begun)
 };
 
@@ -253,11 +253,11 @@ struct Saved {
 // The end of a LoadConversation.
 struct Restored {
   std::int64_t kv_bytes = 0;
-  std::vector<Message> thread;    // cached; empty: only media are prepared
-  std::vector<Message> prepared;  // ends with the prepared media, for a question to follow; empty: none are prepared
-  RecipeSpec recipe;              // of the prepared media
-  std::vector<Pin> pins;          // likewise
-  PromptSettings prompt;          // given to the chat template
+  std::vector<Message> thread{};    // cached; empty: only media are prepared
+  std::vector<Message> prepared{};  // ends with the prepared media, for a question to follow; empty: none are prepared
+  RecipeSpec recipe{};              // of the prepared media
+  std::vector<Pin> pins{};          // likewise
+  PromptSettings prompt{};          // given to the chat template
 };
 
 // Before a request's own events: the stored cache of its conversation cannot be used, and its media are read again.
@@ -284,9 +284,9 @@ struct LinesHeard {
 
 // The end of a Transcribe.
 struct Transcribed {
-  std::vector<TimedLine> lines;  // by their beginnings
-  std::string language;          // "en"; empty: nothing is said
-  double heard_s = 0.0;          // until where
+  std::vector<TimedLine> lines{};  // by their beginnings
+  std::string language;            // "en"; empty: nothing is said
+  double heard_s = 0.0;            // until where
   double sound_s = 0.0;
   double elapsed_ms = 0.0;          // without loading the model
   std::int64_t repeated_lines = 0;  // the same line again and again, cut

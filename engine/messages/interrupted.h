@@ -5,11 +5,6 @@
 
 namespace winnow {
 
-inline Finished interrupted_and_restored() {
-  Finished finished;
-  finished.reason = StopReason::kInterrupted;
-  finished.restored = true;
-  return finished;
-}
+inline Finished interrupted_and_restored() { return {.reason = StopReason::kInterrupted, .restored = true}; }
 
 }  // namespace winnow

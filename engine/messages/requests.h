@@ -66,7 +66,7 @@ struct LoadModel {
   Device device = Device::kAuto;
   WeightFormat format = WeightFormat::kAuto;
   VisionFormat vision = VisionFormat::kAuto;
-  std::string projector;  // of a GGUF model: its mmproj file; empty: the one beside it, if any
+  std::string projector{};  // of a GGUF model: its mmproj file; empty: the one beside it, if any
 };
 
 // Decides what a new question sees of the tokens that compression dropped for earlier questions.
@@ -96,11 +96,11 @@ inline Thinking thinking_of(const Sampling& sampling) {
 // messages and their media's pins are the cached ones; otherwise it prefills the whole thread.
 struct Turn {
   ConversationId conversation = 0;
-  std::vector<Message> messages;
-  Sampling sampling;
-  RecipeSpec recipe;
+  std::vector<Message> messages{};
+  Sampling sampling{};
+  RecipeSpec recipe{};
   Guard guard = Guard::kKeep;
-  std::vector<Pin> pins;  // of the whole thread
+  std::vector<Pin> pins{};  // of the whole thread
   // The beginning of the answer: an interrupted answer to this question, to be continued. The engine continues from that answer's cache if
   // it still exists; otherwise it prefills the question and this text. Empty: a new answer.
   std::string answer_begun{};
@@ -132,8 +132,8 @@ struct Prepare {
 // by Watched. An interrupted clip changes nothing.
 struct WatchClip {
   Turn turn;
-  bool begins = false;               // a new stream; false: these follow the source's earlier clips
-  std::vector<SampledFrame> frames;  // at least one; asked_s ascends over all clips in steps of plan.every_s; sizes may differ
+  bool begins = false;                 // a new stream; false: these follow the source's earlier clips
+  std::vector<SampledFrame> frames{};  // at least one; asked_s ascends over all clips in steps of plan.every_s; sizes may differ
 };
 
 enum class ExportLogits : int { kLastPosition = 1, kAllPositions = 2 };
@@ -142,7 +142,7 @@ enum class ExportLogits : int { kLastPosition = 1, kAllPositions = 2 };
 // pixel_values / pixel_values_videos, visual_features, logits, generated, kept.<layer>.<kv head>.
 struct ExportTurn {
   Turn turn;
-  std::string path;
+  std::string path{};
   ExportLogits logits = ExportLogits::kLastPosition;
 };
 
@@ -159,12 +159,12 @@ struct Compare {
   static constexpr std::size_t kMostRecipes = 8;
 
   ConversationId conversation = 0;
-  std::vector<Message> messages;  // as in Turn
-  Sampling sampling;
-  std::vector<RecipeSpec> recipes;  // 1 to kMostRecipes
+  std::vector<Message> messages{};  // as in Turn
+  Sampling sampling{};
+  std::vector<RecipeSpec> recipes{};  // 1 to kMostRecipes
   ColumnScores scores = ColumnScores::kAll;
   ColumnOrder order = ColumnOrder::kOneAfterAnother;
-  std::vector<Pin> pins;    // as in Turn
+  std::vector<Pin> pins{};  // as in Turn
   PromptSettings prompt{};  // as in Turn
 };
 
@@ -174,7 +174,7 @@ enum class StopReason : int { kStopToken = 1, kLength = 2, kStopString = 3, kInt
 // pass. The conversation is unchanged.
 struct Score {
   Turn turn;              // ends with the question; of an answer: with the recipe, guard and sampling that it was written under
-  std::string answer;     // an answer that a cache in memory ends with is scored by its own tokens; any other text is encoded
+  std::string answer{};   // an answer that a cache in memory ends with is scored by its own tokens; any other text is encoded
   std::string thought{};  // before it
   // How the model ended the answer. Absent: a text that the model did not write; then both caches' choices are compared, not its tokens.
   std::optional<StopReason> ended{};
@@ -215,7 +215,7 @@ struct Detokenize {
 // The words of a sound, as lines with times. Answered by LinesHeard as it goes on, then by Transcribed. The speech model is loaded beside
 // the other one and kept until another is asked for or a LoadModel comes. Stop keeps the lines so far.
 struct Transcribe {
-  std::string path;        // a video, or a file of sound alone
+  std::string path{};      // a video, or a file of sound alone
   std::string content{};   // as MediaRequest::content
   std::string model;       // a speech model's folder
   std::string voice{};     // the file of the voice activity detector's weights; empty: all of the sound is decoded

@@ -31,16 +31,16 @@ struct Agreement {
   // The tokens of them that the full cache chooses as well, sampled with the answer's settings and seed. For a text that the model did not
   // write: those at which both caches' top choices are the same. Absent in what older programs saved, which asked a cache that was read
   // again for its choice.
-  std::optional<std::int64_t> same;
-  double top1 = 1.0;              // the share of these
-  std::optional<double> mean_kl;  // of the answer's cache from the full one, KL(full || own), in nats per token; absent where it is gone
+  std::optional<std::int64_t> same{};
+  double top1 = 1.0;                // the share of these
+  std::optional<double> mean_kl{};  // of the answer's cache from the full one, KL(full || own), in nats per token; absent where it is gone
   // Mean of -ln of the probability of the answer's tokens, under its own cache and the full one; exp() of it is the perplexity. Absent
   // where there are none, where the answer's cache is gone (loss), for a comparison's full column, which is not read again, and in what
   // older programs saved.
-  std::optional<double> loss;
-  std::optional<double> full_loss;
-  std::optional<std::int64_t> first_diverging_word;
-  std::vector<WordDifference> differences;  // ascending by word
+  std::optional<double> loss{};
+  std::optional<double> full_loss{};
+  std::optional<std::int64_t> first_diverging_word{};
+  std::vector<WordDifference> differences{};  // ascending by word
 };
 WINNOW_FIELDS(Agreement, tokens, same, top1, mean_kl, loss, full_loss, first_diverging_word, differences)
 

@@ -28,11 +28,11 @@ struct LayerFigures {
   double kept = 0.0;        // slots in use per kv head, the mean where heads differ
   double kept_visual = 0.0;
   double kept_text = 0.0;
-  std::vector<std::int64_t> kept_per_head;
-  std::int64_t bytes = 0;                           // K and V of the slots in use
-  std::vector<std::pair<std::string, double>> why;  // the allocator's own numbers by name; empty for budgets that need none
-  std::vector<double> best_scores;                  // per kv head, where heads compete for slots: the best score of any
-  SlotCounts end;                                   // when the answer ended; zeros while it is being written
+  std::vector<std::int64_t> kept_per_head{};
+  std::int64_t bytes = 0;                             // K and V of the slots in use
+  std::vector<std::pair<std::string, double>> why{};  // the allocator's own numbers by name; empty for budgets that need none
+  std::vector<double> best_scores{};                  // per kv head, where heads compete for slots: the best score of any
+  SlotCounts end{};                                   // when the answer ended; zeros while it is being written
 };
 WINNOW_FIELDS(LayerFigures, budget, kept, kept_visual, kept_text, kept_per_head, bytes, why, best_scores, end)
 
@@ -94,16 +94,16 @@ constexpr bool is_said_once(CompressionNote note) {
 }
 
 struct TurnFigures {
-  std::string method;
+  std::string method{};
   double retention = 1.0;
   std::uint64_t seed = 0;
-  TokenCounts tokens;
-  KvBytes kv_bytes;
-  std::vector<LayerFigures> layers;
-  TimingsMs timings_ms;
+  TokenCounts tokens{};
+  KvBytes kv_bytes{};
+  std::vector<LayerFigures> layers{};
+  TimingsMs timings_ms{};
   double tokens_per_s = 0.0;  // decode only, median step
   double achieved_retention = 1.0;
-  std::vector<CompressionNote> notes;  // ascending, each at most once
+  std::vector<CompressionNote> notes{};  // ascending, each at most once
 };
 
 }  // namespace winnow

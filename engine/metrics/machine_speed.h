@@ -32,7 +32,7 @@ struct FirstWait {
 
 struct MachineSpeed {
   // By length: the key is floor(log2(tokens)) of the segment, because attention makes a token of a long prompt dearer.
-  std::map<int, double> prefill_ms_per_token;
+  std::map<int, double> prefill_ms_per_token{};
   double ms_per_frame = 0.0;  // 0: not measured, as in those below
   double ms_per_image_token = 0.0;
   double encoder_share = 0.0;  // of both

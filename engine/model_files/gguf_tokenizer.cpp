@@ -96,11 +96,7 @@ void add_tokens(const GgufVocabulary& vocabulary, bool scored, TokenizerFile& fi
     const bool special = type == kControl || type == kUnknown || (scored && id == vocabulary.unknown);
     if (text.empty()) continue;  // an id without a text, like those that only the model's matrices have
     if (special || type == kUserDefined) {
-      AddedToken token;
-      token.id = id;
-      token.content = text;
-      token.special = special;
-      token.rstrip = phi3 && takes_spaces_in_phi3(text);
+      AddedToken token{.id = id, .content = text, .special = special, .rstrip = phi3 && takes_spaces_in_phi3(text)};
       added_bytes += text.size();
       if (file.added_tokens.size() >= kMaxAddedTokens) over_limit(vocabulary, "more than 65,536 control and user defined tokens");
       if (added_bytes > kMaxAddedBytes) over_limit(vocabulary, "control and user defined tokens of more than 4 MiB");
@@ -137,8 +133,7 @@ TokenizerFile byte_level_file(const GgufVocabulary& vocabulary) {
     throw Exception(ErrorCode::kUnsupportedModel, vocabulary.path,
                     "the pre-tokenizer " + quoted_name(vocabulary.pre) + " is not supported");
   }
-  TokenizerFile file;
-  file.ignore_merges = known->ignore_merges;
+  TokenizerFile file{.ignore_merges = known->ignore_merges};
   if (known->nfc) file.normalizer = {{"type", "NFC"}};
   Json steps = Json::array();
   for (const std::string_view pattern : known->patterns) {
@@ -154,8 +149,7 @@ TokenizerFile byte_level_file(const GgufVocabulary& vocabulary) {
 // Characters with U+2581 for a space and bytes for those that are not there.
 TokenizerFile character_file(bool space_prefix) {
   const char* const space = "\u2581";
-  TokenizerFile file;
-  file.byte_fallback = true;
+  TokenizerFile file{.byte_fallback = true};
   Json steps = Json::array();
   if (space_prefix) steps.push_back({{"type", "Prepend"}, {"prepend", space}});
   steps.push_back({{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", space}});

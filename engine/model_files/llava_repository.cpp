@@ -82,8 +82,7 @@ std::int64_t tower_layers(const TensorFiles& tensors) {
 }
 
 TensorFiles renamed(const TensorFiles& stored) {
-  TensorFiles renamed;
-  renamed.path = stored.path;
+  TensorFiles renamed{.path = stored.path};
   for (const auto& file : stored.files) {
     TensorFile::Tensors tensors;
     for (const auto& [name, tensor] : file->tensors()) {

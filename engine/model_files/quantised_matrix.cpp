@@ -214,8 +214,7 @@ void QuantisedMatrix::read(std::uint64_t offset, std::span<std::byte> target) co
   const std::int64_t most = std::max(kRowsOfAWord, kCodesAtATime / layout_.columns / kRowsOfAWord * kRowsOfAWord);
   std::vector<std::byte> blocks;
   while (!target.empty()) {
-    Rows rows;
-    rows.first = static_cast<std::int64_t>(offset / bytes) / kRowsOfAWord * kRowsOfAWord;
+    Rows rows{.first = static_cast<std::int64_t>(offset / bytes) / kRowsOfAWord * kRowsOfAWord};
     const auto wanted = static_cast<std::int64_t>((offset + target.size() + bytes - 1) / bytes);
     const std::int64_t whole = (wanted + kRowsOfAWord - 1) / kRowsOfAWord * kRowsOfAWord;
     rows.end = std::min({rows.first + most, whole, layout_.rows});

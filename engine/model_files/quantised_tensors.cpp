@@ -183,10 +183,7 @@ class Builder {
   void add_packed() {
     const StoredTable codes = table("weight_packed", {StoredType::kI32});
     const std::vector<std::int64_t> shape = numbers<std::int64_t>(table("weight_shape", {StoredType::kI64}), "weight_shape", 2);
-    Layout layout;
-    layout.codes = CodeOrder::kRows;
-    layout.rows = codes.rows;
-    layout.columns = shape[1];
+    Layout layout{.codes = CodeOrder::kRows, .rows = codes.rows, .columns = shape[1]};
     if (shape[0] != layout.rows || shape[1] < 1 || shape[1] > kMostInputs) damaged("weight_shape", "it is not the shape of what is packed");
     layout.bits = static_cast<int>(codes.columns * 32 / layout.columns);
     if (layout.bits != 4 && layout.bits != 8) {
@@ -199,11 +196,7 @@ class Builder {
 
   void add_bytes() {
     const StoredTable codes = table("weight", {StoredType::kI8});
-    Layout layout;
-    layout.codes = CodeOrder::kBytes;
-    layout.bits = 8;
-    layout.rows = codes.rows;
-    layout.columns = codes.columns;
+    Layout layout{.codes = CodeOrder::kBytes, .bits = 8, .rows = codes.rows, .columns = codes.columns};
     add_scaled(layout, codes);
   }
 

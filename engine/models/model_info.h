@@ -27,14 +27,14 @@ enum class Ability : int {
 };
 
 struct ModelInfo {
-  std::string folder;
-  std::string projector;  // of a GGUF model: the mmproj file named in LoadModel
-  std::string name;       // folder's last component
-  std::string family;
-  std::string device;       // "cpu" or "cuda"
-  std::string dtype;        // of the arithmetic, "fp32", "bf16", "fp16"; with quantised matrices also their type, "fp32, Q4_1"
-  std::string device_note;  // why a faster device or dtype was not used; usually empty
-  std::int64_t layers = 0;  // that attend, and so have slots
+  std::string folder{};
+  std::string projector{};  // of a GGUF model: the mmproj file named in LoadModel
+  std::string name{};       // folder's last component
+  std::string family{};
+  std::string device{};       // "cpu" or "cuda"
+  std::string dtype{};        // of the arithmetic, "fp32", "bf16", "fp16"; with quantised matrices also their type, "fp32, Q4_1"
+  std::string device_note{};  // why a faster device or dtype was not used; usually empty
+  std::int64_t layers = 0;    // that attend, and so have slots
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t head_dim = 0;
@@ -45,19 +45,19 @@ struct ModelInfo {
   std::int64_t kv_bytes_per_token = 0;  // all layers, K and V, uncompressed
   std::int64_t state_layers = 0;        // beside `layers`: without slots, which keep a state of fixed size
   std::int64_t state_bytes = 0;         // of all of them
-  std::string time_instruction;         // from winnow.json, else from the model's own files; empty: none
+  std::string time_instruction{};       // from winnow.json, else from the model's own files; empty: none
   std::int64_t video_frames = 0;        // from winnow.json: frames of the longest training videos; 0: unknown
   std::int64_t vision_products = 0;     // multiply-adds of a patch in the matrices of the vision encoder and the projector
   double frame_ms = 0.0;                // that a frame of a video takes on this CPU: measured, else guessed; 0: unknown, or on a GPU
-  SamplingChoice recommended;           // from generation_config.json; empty: none
-  ModelTraits traits;
+  SamplingChoice recommended{};         // from generation_config.json; empty: none
+  ModelTraits traits{};
   bool thinks = false;             // its chat template has markers for reasoning
   bool thinking_switch = false;    // its chat template has a variable that turns reasoning on or off
-  std::string server;              // that runs it, "vLLM at gpu:8000"; empty: the program's own engine
+  std::string server{};            // that runs it, "vLLM at gpu:8000"; empty: the program's own engine
   std::int64_t most_pictures = 0;  // images and frames that one request may hold; 0: as many as the context takes
-  std::vector<Ability> lacks;      // ascending; empty: everything can be done with it
-  DetailChoices picture_detail;    // tokens of an image
-  DetailChoices frame_detail;      // tokens of a frame of a video, of joined frames together
+  std::vector<Ability> lacks{};    // ascending; empty: everything can be done with it
+  DetailChoices picture_detail{};  // tokens of an image
+  DetailChoices frame_detail{};    // tokens of a frame of a video, of joined frames together
 };
 
 inline bool can(const ModelInfo& model, Ability ability) { return std::ranges::find(model.lacks, ability) == model.lacks.end(); }

@@ -23,13 +23,13 @@ namespace winnow {
 struct ModelSource {
   std::shared_ptr<const ModelPackage> package;
   at::Device device = at::kCPU;
-  WeightPlan plan;
-  std::string device_note;  // copied to ModelInfo
-  std::string projector;    // copied to ModelInfo
+  WeightPlan plan{};
+  std::string device_note{};  // copied to ModelInfo
+  std::string projector{};    // copied to ModelInfo
   // Called for a supported folder with an upper bound of its weights' bytes, before any is read. May throw to refuse; may be empty.
-  std::function<void(std::uint64_t bytes)> before_weights;
-  std::function<void(const WeightProgress&)> progress;  // called at the start and after every tensor; may be empty
-  InterruptToken interrupt;
+  std::function<void(std::uint64_t bytes)> before_weights{};
+  std::function<void(const WeightProgress&)> progress{};  // called at the start and after every tensor; may be empty
+  InterruptToken interrupt{};
 };
 
 std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source);

@@ -27,17 +27,17 @@ namespace winnow {
 
 // Embeddings of one image or video, in prompt order.
 struct MediaFeatures {
-  at::Tensor features;               // [tokens, width], decoder dtype
-  at::Tensor importance;             // fp32 [tokens], 0 for newline embeddings; undefined without a VisionJudge
-  std::vector<TokenOrigin> origins;  // one per token; `media` is left at -1
+  at::Tensor features;                 // [tokens, width], decoder dtype
+  at::Tensor importance{};             // fp32 [tokens], 0 for newline embeddings; undefined without a VisionJudge
+  std::vector<TokenOrigin> origins{};  // one per token; `media` is left at -1
   // Token ids of a document, or of a picture with text among its tokens (tile markers, frame times). Empty: all are placeholders.
   std::vector<std::int64_t> ids{};
 };
 
 // The tower's output for an image or consecutive frames. What a part is depends on the family: a tile, a frame, or joined frames.
 struct EncodedParts {
-  at::Tensor features;    // [parts, tokens of a part, width]
-  at::Tensor importance;  // fp32 [parts, tokens of a part]; undefined without a VisionJudge
+  at::Tensor features;      // [parts, tokens of a part, width]
+  at::Tensor importance{};  // fp32 [parts, tokens of a part]; undefined without a VisionJudge
 };
 
 class Sight {

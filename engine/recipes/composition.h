@@ -77,17 +77,17 @@ struct Streaming {
 };
 
 struct Composition {
-  std::string method;
-  std::optional<Pruning> pruning;
-  std::unique_ptr<const Allocator> allocator;  // both null: no event
-  std::unique_ptr<const Scorer> scorer;
+  std::string method{};
+  std::optional<Pruning> pruning{};
+  std::unique_ptr<const Allocator> allocator{};  // both null: no event
+  std::unique_ptr<const Scorer> scorer{};
   std::shared_ptr<const Reducer> reducer = std::make_shared<DropReducer>();  // never null; shared with decode policies, which outlive it
   Scope scope = Scope::kAll;
   Granularity granularity = Granularity::kHead;
-  Protection protection;
+  Protection protection{};
   MethodPhase phase = MethodPhase::kOnce;
-  DecodeRule decode;
-  Streaming streaming;
+  DecodeRule decode{};
+  Streaming streaming{};
   std::int64_t media_window = 0;   // retrieve: the last tokens that a token of the media attends to beside what stands before them; 0: all
   double min_fraction = 0.0;       // of the segment, per layer
   double head_floor = 0.0;         // ragged: share of an equal share that every head keeps before heads compete

@@ -20,7 +20,7 @@ struct ModelTraits {
   int arithmetic_bits = 32;        // of the arithmetic dtype
   int kv_bits = 32;                // default bits of the KV cache dtype; at most arithmetic_bits
   bool reads_narrow_cache = true;  // attention on its device supports a KV cache narrower than the arithmetic dtype
-  MeasuredOptions measured;        // of winnow.json
+  MeasuredOptions measured{};      // of winnow.json
 };
 
 }  // namespace winnow

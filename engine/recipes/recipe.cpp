@@ -32,9 +32,7 @@ BudgetRequest checked_budget(const RecipeSpec& spec) {
 
 // One more row can be added to what it is made of.
 bool adds_rows(const Scorer& scorer) {
-  StatisticsNeed sums;
-  sums.rows = RowRule::all();
-  sums.column_sums = true;
+  StatisticsNeed sums{.rows = RowRule::all(), .column_sums = true};
   return scorer.needs().attention == std::vector<StatisticsNeed>{sums} && !scorer.needs().cross_modal && !scorer.needs().elite;
 }
 
@@ -154,15 +152,11 @@ StatisticsNeeds Recipe::needs_for(const SegmentInfo& segment) const {
 StatisticsNeeds Recipe::with_allocator(StatisticsNeeds allocator) const {
   std::vector<StatisticsNeeds> needs = {std::move(allocator), composition_.scorer->needs()};
   if (composition_.decode.accumulates) {
-    StatisticsNeed followed;
-    followed.rows = RowRule::all();
-    followed.column_sums = true;
-    followed.column_squares = composition_.decode.victim == DecodeRule::Victim::kLeastMean;
+    StatisticsNeed followed{
+        .rows = RowRule::all(), .column_sums = true, .column_squares = composition_.decode.victim == DecodeRule::Victim::kLeastMean};
     needs.push_back({{followed}, {}, {}});
     if (composition_.decode.local_rows > 0) {
-      StatisticsNeed local;
-      local.rows = RowRule::last(composition_.decode.local_rows);
-      local.column_sums = true;
+      StatisticsNeed local{.rows = RowRule::last(composition_.decode.local_rows), .column_sums = true};
       needs.push_back({{local}, {}, {}});
     }
   }

@@ -25,7 +25,7 @@ inline constexpr double kDefaultRetention = 0.2;
 struct RecipeSpec {
   std::string method = kDefaultMethod;
   double retention = kDefaultRetention;  // share kept, in (0, 1]
-  std::optional<int> budget_tokens;      // slots per layer and kv head
+  std::optional<int> budget_tokens{};    // slots per layer and kv head
   int min_event_tokens = 256;            // text-only segments shorter than this are kept whole; 0 switches the rule off
   // The first so many decoder layers keep everything, at the event and while decoding. The total stays what retention or budget_tokens ask
   // for: the other layers have that much less, but never less than their method protects.
@@ -34,16 +34,16 @@ struct RecipeSpec {
   // 2: where budgets follow the prompt, a first pass finds them and a second compacts each layer right after it was filled, so that never
   // more than one layer is there in full. The result is the same to the bit, the prefill takes up to twice as long. Elsewhere it is one.
   int prefill_passes = 1;
-  BeforeDecoder before;  // visual tokens that are never read; of documents none
+  BeforeDecoder before{};  // visual tokens that are never read; of documents none
   TurnPolicy turn_policy = TurnPolicy::kSegment;
-  std::uint64_t seed = 0;                      // methods that draw random numbers
-  std::map<std::string, std::string> options;  // of the preset, by name (MethodInfo::options)
+  std::uint64_t seed = 0;                        // methods that draw random numbers
+  std::map<std::string, std::string> options{};  // of the preset, by name (MethodInfo::options)
   // Parts taken from elsewhere: a part's own name, or a preset that has it. Empty: the preset's own.
-  std::string allocator;
-  std::string scorer;
-  std::string reducer;
-  std::string scope;        // all, visual
-  std::string granularity;  // head, layer
+  std::string allocator{};
+  std::string scorer{};
+  std::string reducer{};
+  std::string scope{};        // all, visual
+  std::string granularity{};  // head, layer
 
   friend bool operator==(const RecipeSpec&, const RecipeSpec&) = default;
 };

@@ -20,24 +20,24 @@ struct RetainedSlots;
 
 // With turn policy whole the parts see an extended segment (candidates.h): first what earlier turns left in the cache, then the new tokens.
 struct SegmentInfo {
-  std::int64_t tokens = 0;             // n
-  std::span<const Modality> modality;  // n entries, borrowed: must outlive the compressor
-  std::int32_t first_original = 0;     // original token index of row 0
+  std::int64_t tokens = 0;               // n
+  std::span<const Modality> modality{};  // n entries, borrowed: must outlive the compressor
+  std::int32_t first_original = 0;       // original token index of row 0
   std::int64_t layers = 0;
   std::int64_t heads = 0;  // query heads, a multiple of kv_heads
   std::int64_t kv_heads = 0;
   bool compressed_before = false;  // an event with visual tokens has already happened in this conversation (turn policy first-only)
   // Original indices of everything that the user pinned in this conversation, ascending, earlier segments' tokens first; borrowed. No
   // method drops them or merges them away; others may be merged into them.
-  std::span<const std::int32_t> pinned;
+  std::span<const std::int32_t> pinned{};
   const RetainedSlots* retained = nullptr;          // turn policy whole on a cache that holds something; borrowed
   const PerLayer<std::int64_t>* windows = nullptr;  // as KvShape's; borrowed, null: none
   std::span<const RowSpan> bidirectional{};         // bidirectional spans of rows, ascending (a picture's tokens); borrowed
   // For an extended segment.
-  std::int64_t first_row = 0;                  // rows before it are retained slots: keys without queries
-  std::span<const std::int32_t> originals;     // per row; empty: counted from first_original
-  std::span<const std::int32_t> earlier_rows;  // per retained row: queries that saw it before this segment; empty: not followed
-  KvHead first_head;                           // number of the first of kv_heads in its layer
+  std::int64_t first_row = 0;                    // rows before it are retained slots: keys without queries
+  std::span<const std::int32_t> originals{};     // per row; empty: counted from first_original
+  std::span<const std::int32_t> earlier_rows{};  // per retained row: queries that saw it before this segment; empty: not followed
+  KvHead first_head{};                           // number of the first of kv_heads in its layer
 
   // Tokens that the one after the segment sees in this layer, itself included; 0: all.
   std::int64_t window(LayerId layer) const { return slides() ? (*windows)[layer] : 0; }

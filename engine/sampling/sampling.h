@@ -37,7 +37,7 @@ struct Sampling {
   // reasoning leaves a quarter of it; a server is told no limit. 0: all of max_new_tokens must fit into the context.
   int room_tokens = 0;
   int thought_tokens = kAsManyThoughtsAsTheModel;  // of max_new_tokens; then thinking is ended for the model. 0: at once
-  std::vector<std::string> stop_strings;           // of the answer, not of thinking
+  std::vector<std::string> stop_strings{};         // of the answer, not of thinking
   int told_probabilities = kNoProbabilities;       // of each token and of so many of the likeliest: TokenSampled
 
   bool limit_chosen() const { return room_tokens == 0; }
@@ -53,14 +53,14 @@ struct Sampling {
 
 // The explicitly chosen part: a model's own defaults, a chat's settings. Absent fields are decided elsewhere.
 struct SamplingChoice {
-  std::optional<double> temperature;
-  std::optional<int> top_k;
-  std::optional<double> top_p;
-  std::optional<double> min_p;
-  std::optional<double> repetition_penalty;
-  std::optional<std::uint64_t> seed;
-  std::optional<int> max_new_tokens;  // or kToTheEnd
-  std::optional<int> thought_tokens;  // chosen: 0 switches thinking off, more switches it on
+  std::optional<double> temperature{};
+  std::optional<int> top_k{};
+  std::optional<double> top_p{};
+  std::optional<double> min_p{};
+  std::optional<double> repetition_penalty{};
+  std::optional<std::uint64_t> seed{};
+  std::optional<int> max_new_tokens{};  // or kToTheEnd
+  std::optional<int> thought_tokens{};  // chosen: 0 switches thinking off, more switches it on
 
   bool empty() const { return *this == SamplingChoice(); }
   friend bool operator==(const SamplingChoice&, const SamplingChoice&) = default;

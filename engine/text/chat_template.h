@@ -30,7 +30,7 @@ struct TemplateContent {
 
 struct TemplateMessage {
   std::string role;  // "system", "user", "assistant"
-  std::vector<TemplateContent> content;
+  std::vector<TemplateContent> content{};
   std::string thought{};  // reasoning_content: what the model thought before an answer; empty: nothing
 };
 

@@ -302,8 +302,7 @@ Json take(Json& document, const char* key) {
 }  // namespace
 
 TokenizerFile read_tokenizer_file(const std::string& path) {
-  TokenizerFile file;
-  file.path = path;
+  TokenizerFile file{.path = path};
   const std::string bytes = read_file_bytes(path, kMaxFileBytes);
   require_plain_json_text(bytes, path);
   Handler handler(file);

@@ -38,21 +38,21 @@ enum class WordModelKind : int {
 };
 
 struct TokenizerFile {
-  std::string path;
+  std::string path{};
   // Text, id; unique both ways. The text is in the byte alphabet where the decoder is ByteLevel, else plain UTF-8.
-  std::vector<std::pair<std::string, std::int64_t>> vocabulary;
-  std::vector<std::pair<std::string, std::string>> merges;  // in order of rank
+  std::vector<std::pair<std::string, std::int64_t>> vocabulary{};
+  std::vector<std::pair<std::string, std::string>> merges{};  // in order of rank
   WordModelKind word_model = WordModelKind::kRankedMerges;
-  std::vector<double> scores;  // of kScoredMerges alone: of every entry of the vocabulary; finite
+  std::vector<double> scores{};  // of kScoredMerges alone: of every entry of the vocabulary; finite
   // Tokens that no merge makes: bytes ("<0x0A>") and unused ones.
-  std::vector<std::pair<std::string, std::int64_t>> unmerged;
-  std::vector<AddedToken> added_tokens;
-  Json normalizer;  // null if absent
-  Json pre_tokenizer;
-  Json decoder;
+  std::vector<std::pair<std::string, std::int64_t>> unmerged{};
+  std::vector<AddedToken> added_tokens{};
+  Json normalizer{};  // null if absent
+  Json pre_tokenizer{};
+  Json decoder{};
   // Tokens that stand before a text once the post-processor (a TemplateProcessing) has been over it. The tokenizer adds nothing by itself.
-  std::vector<std::string> prefix;
-  std::string unknown_token;  // empty: none
+  std::vector<std::string> prefix{};
+  std::string unknown_token{};  // empty: none
   bool fuse_unknown = false;
   bool byte_fallback = false;
   bool ignore_merges = false;

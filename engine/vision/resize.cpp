@@ -44,9 +44,9 @@ double weight_at(double x, ResampleFilter filter, ResizeArithmetic arithmetic) {
 struct Axis {
   std::int64_t taps = 0;
   int bits = 0;
-  std::vector<std::int64_t> firsts;
-  std::vector<std::int64_t> counts;
-  std::vector<std::int32_t> weights;
+  std::vector<std::int64_t> firsts{};
+  std::vector<std::int64_t> counts{};
+  std::vector<std::int32_t> weights{};
 };
 
 Axis make_axis(std::int64_t input, std::int64_t output, ResampleFilter filter, ResizeArithmetic arithmetic) {
@@ -54,8 +54,7 @@ Axis make_axis(std::int64_t input, std::int64_t output, ResampleFilter filter, R
   const double filter_scale = std::max(scale, 1.0);
   const double support = support_of(filter) * filter_scale;
   const double inverse = 1.0 / filter_scale;
-  Axis axis;
-  axis.taps = static_cast<std::int64_t>(std::ceil(support)) * 2 + 1;
+  Axis axis{.taps = static_cast<std::int64_t>(std::ceil(support)) * 2 + 1};
   std::vector<double> exact(static_cast<std::size_t>(output * axis.taps), 0.0);
   double largest = 0.0;
   for (std::int64_t i = 0; i < output; ++i) {

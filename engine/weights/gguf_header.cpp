@@ -34,7 +34,7 @@ bool printable(std::string_view text) {
 // The table's entry for one tensor.
 struct TensorInfo {
   std::string name;
-  std::vector<std::uint64_t> dims;  // innermost first
+  std::vector<std::uint64_t> dims{};  // innermost first
   std::uint32_t type = 0;
   std::uint64_t offset = 0;  // from where the data begin
 };
@@ -97,8 +97,7 @@ class HeaderReader {
   }
 
   GgufValue read_value(std::string_view key) {
-    GgufValue value;
-    value.type = read_type(key);
+    GgufValue value{.type = read_type(key)};
     if (value.type == GgufType::kString) {
       append_text(key, value.bytes, false);
     } else if (value.type == GgufType::kArray) {
@@ -149,8 +148,7 @@ class HeaderReader {
   }
 
   TensorInfo read_info() {
-    TensorInfo info;
-    info.name = read_name(kMaxGgufTensorNameBytes, "tensor name");
+    TensorInfo info{.name = read_name(kMaxGgufTensorNameBytes, "tensor name")};
     const auto rank = cursor_.number<std::uint32_t>();
     if (rank > kMaxGgufRank) {
       throw Exception(ErrorCode::kLimitExceeded, path_ + ": " + info.name, "more than " + std::to_string(kMaxGgufRank) + " dimensions");
@@ -196,8 +194,7 @@ class HeaderReader {
     }
     const std::uint64_t data = (cursor_.position() + alignment - 1) / alignment * alignment;
     for (const TensorInfo& info : infos) {
-      StoredTensor tensor;
-      tensor.type = stored_type(info);
+      StoredTensor tensor{.type = stored_type(info)};
       const std::uint64_t bytes = bytes_of(info, tensor.type);
       if (info.offset % alignment != 0)
         refuse_tensor(info, "the tensor does not lie on a multiple of " + std::to_string(alignment) + " bytes");

@@ -44,7 +44,7 @@ struct GgufValue {
   GgufType type = GgufType::kUint8;  // of the elements, if it is a list
   bool is_list = false;
   std::uint64_t count = 1;
-  std::string bytes;  // little-endian; a text alone without its length, texts of a list with 8 bytes of length each
+  std::string bytes{};  // little-endian; a text alone without its length, texts of a list with 8 bytes of length each
 };
 
 class GgufMetadata {

@@ -70,8 +70,8 @@ std::optional<kernels::BlockType> block_type(StoredType type);
 
 struct StoredTensor {
   StoredType type = StoredType::kF32;
-  std::vector<std::int64_t> shape;  // outermost first; empty for a scalar
-  std::uint64_t begin = 0;          // byte offsets in the file
+  std::vector<std::int64_t> shape{};  // outermost first; empty for a scalar
+  std::uint64_t begin = 0;            // byte offsets in the file
   std::uint64_t end = 0;
   // Rows (of a vector, elements) are stored so many at a time with their two halves interleaved: first half's first, second half's first,
   // first half's second ... 0: in order. An even number that divides the rows. What is read is as it is stored; row_order() undoes it.
@@ -120,7 +120,7 @@ class TensorFile {
 // The files that one model's weights are read from, all headers checked.
 struct TensorFiles {
   std::string path;  // of the model, for errors
-  std::vector<std::shared_ptr<const TensorFile>> files;
+  std::vector<std::shared_ptr<const TensorFile>> files{};
 
   std::uint64_t total_bytes() const;  // of tensor data as stored
 };

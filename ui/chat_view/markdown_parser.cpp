@@ -128,8 +128,7 @@ class Builder {
         break;
       case MD_BLOCK_TH:
       case MD_BLOCK_TD: {
-        TableCell cell;
-        cell.header = type == MD_BLOCK_TH;
+        TableCell cell{.header = type == MD_BLOCK_TH};
         const MD_ALIGN align = static_cast<MD_BLOCK_TD_DETAIL*>(detail)->align;
         cell.alignment = align == MD_ALIGN_CENTER ? Qt::AlignHCenter : align == MD_ALIGN_RIGHT ? Qt::AlignRight : Qt::AlignLeft;
         if (!m_current.rows.empty()) m_current.rows.back().push_back(cell);
@@ -326,8 +325,7 @@ class Builder {
 
 std::vector<Block> plainBlock(QStringView source) {
   Block block;
-  TextRun run;
-  run.text = app::displayText(source).replace(QLatin1Char('\n'), QChar(QChar::LineSeparator));
+  TextRun run{.text = app::displayText(source).replace(QLatin1Char('\n'), QChar(QChar::LineSeparator))};
   block.runs.push_back(std::move(run));
   return {std::move(block)};
 }

@@ -19,14 +19,14 @@ struct TextRun {
   bool code = false;  // formulas too, as long as their source is shown
   bool strike = false;
   bool muted = false;    // an address after its link text, an image's stand-in
-  QString href;          // http, https or mailto only; empty: not a link
+  QString href{};        // http, https or mailto only; empty: not a link
   bool formula = false;  // with its marks
 };
 
 enum class BlockKind : int { kParagraph = 1, kHeading = 2, kCode = 3, kRule = 4, kTable = 5, kFormula = 6 };
 
 struct TableCell {
-  std::vector<TextRun> runs;
+  std::vector<TextRun> runs{};
   Qt::Alignment alignment = Qt::AlignLeft;
   bool header = false;
 };

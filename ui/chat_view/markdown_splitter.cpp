@@ -104,8 +104,7 @@ std::size_t MarkdownSplitter::append(QStringView delta) {
 
 void MarkdownSplitter::scanFrom(qsizetype start) {
   while (start < m_text.size()) {
-    SourceBlock block;
-    block.start = start;
+    SourceBlock block{.start = start};
     // A code block that was cut goes on as code until its closing fence.
     const bool carriesCode = !m_blocks.empty() && m_blocks.back().code && m_blocks.back().codeStart + m_blocks.back().codeLength == start;
     const bool carriesText = !m_blocks.empty() && !m_blocks.back().code && m_blocks.back().start + m_blocks.back().length == start &&

@@ -17,7 +17,7 @@ struct SourceBlock {
   bool code = false;     // fenced at top level: the text between the fences is [codeStart, codeStart + codeLength)
   qsizetype codeStart = 0;
   qsizetype codeLength = 0;
-  QString language;
+  QString language{};
   bool continues = false;  // this block carries on the previous one (cut at the length limit)
   bool operator==(const SourceBlock&) const = default;
 };

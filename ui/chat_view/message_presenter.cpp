@@ -72,9 +72,7 @@ QString pinDetail(const app::Attachment& attachment) {
 }
 
 AttachmentSummary summaryOf(const app::Attachment& attachment) {
-  AttachmentSummary summary;
-  summary.kind = attachment.kind;
-  summary.path = QFile::decodeName(attachment.path);
+  AttachmentSummary summary{.kind = attachment.kind, .path = QFile::decodeName(attachment.path)};
   if (app::wasWatched(attachment)) {
     summary.title = app::watchedName(summary.path);
     summary.title.front() = summary.title.front().toUpper();

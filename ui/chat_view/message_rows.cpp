@@ -122,8 +122,7 @@ void MessageRows::rebuildRows() {
   }
   m_rows.clear();
   const auto add = [this](RowKind kind) {
-    Row row;
-    row.kind = kind;
+    Row row{.kind = kind};
     m_rows.push_back(std::move(row));
   };
   const bool assistant = m_content.speaker == Speaker::kAssistant;

@@ -42,7 +42,7 @@ struct Row {
   bool measured = false;
   qreal overflow = 0;  // of its document, beyond the column: a wide table
   qreal sideways = 0;  // how far it is scrolled
-  std::unique_ptr<BlockDocument> document;
+  std::unique_ptr<BlockDocument> document{};
 
   bool hasDocument() const { return kind == RowKind::kText || kind == RowKind::kThoughtText; }
 };

@@ -41,10 +41,7 @@ MessageStatus statusOf(const ComparisonModel& model, int column) {
 
 // The only figures that stand with the answer itself.
 MessageMetrics thoughtMetrics(const app::ComparedAnswer& answer) {
-  MessageMetrics metrics;
-  metrics.thoughtTokens = static_cast<int>(answer.run.figures.tokens.thought);
-  metrics.thoughtMs = answer.run.figures.timings_ms.thought;
-  return metrics;
+  return {.thoughtTokens = static_cast<int>(answer.run.figures.tokens.thought), .thoughtMs = answer.run.figures.timings_ms.thought};
 }
 
 QString speedText(double tokensPerS) { return app::formatFixed(tokensPerS, tokensPerS < 10 ? 1 : 0); }

@@ -52,12 +52,7 @@ class ChipArea : public QScrollArea {
   QSize sizeHint() const override { return {QScrollArea::sizeHint().width(), maximumHeight()}; }
 };
 
-app::NamedRecipe preset(const char* method, double retention) {
-  app::NamedRecipe recipe;
-  recipe.spec.method = method;
-  recipe.spec.retention = retention;
-  return recipe;
-}
+app::NamedRecipe preset(const char* method, double retention) { return {.spec = {.method = method, .retention = retention}}; }
 
 }  // namespace
 
@@ -178,8 +173,7 @@ app::NamedRecipe ComparisonSetup::furtherRecipe() const {
 }
 
 void ComparisonSetup::addRow(const app::NamedRecipe& recipe) {
-  Row row;
-  row.frame = new Chip(m_chips->widget());
+  Row row{.frame = new Chip(m_chips->widget())};
   auto* layout = new QHBoxLayout(row.frame);
   layout->setContentsMargins(0, 0, 0, 0);
   setSpacing(layout, 0);

@@ -343,9 +343,7 @@ void Composer::addFile(const QByteArray& path) {
     m_lookingInto.insert(m_preview.lookInto(path), path);
     return;
   }
-  app::Attachment attachment;
-  attachment.path = path;
-  attachment.plan.frame_count = m_defaultFrames;
+  app::Attachment attachment{.path = path, .plan = {.frame_count = m_defaultFrames}};
   m_withDefaultFrames.insert(path);
   const QString refused = m_tray->add(attachment);
   if (!refused.isEmpty()) showNotice(refused);
@@ -414,8 +412,7 @@ void Composer::openMedium(const QByteArray& path, MediaKind kind, const std::vec
     viewer->open();
   };
   if (kind == MediaKind::kDocument) {
-    app::Attachment document;
-    document.path = path;
+    app::Attachment document{.path = path};
     if (attached != nullptr) document.encoding = attached->attachment().encoding;
     if (attached != nullptr) document.subtitles = attached->attachment().subtitles;
     if (attached != nullptr && attached->pages() > 0 && (index == 0 || !times.empty())) {

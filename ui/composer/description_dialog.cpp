@@ -27,8 +27,7 @@ DescribedSentence sentenceOf(const std::vector<DescribedWord>& words) {
     bytes += word.bytes;
     if (word.media >= 0 && !endsPart(word.bytes)) ++shown[{word.media, word.frame}];
   }
-  DescribedSentence sentence;
-  sentence.text = QString::fromStdString(bytes).trimmed();
+  DescribedSentence sentence{.text = QString::fromStdString(bytes).trimmed()};
   const auto most = std::max_element(shown.begin(), shown.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most != shown.end()) std::tie(sentence.media, sentence.frame) = most->first;
   return sentence;

@@ -34,8 +34,8 @@ struct PlanView {
 
 // The subject that the plan was made for.
 struct PlanSubject {
-  QList<app::Attachment> attachments;
-  RecipeSpec recipe;
+  QList<app::Attachment> attachments{};
+  RecipeSpec recipe{};
   bool narrowCache = false;          // the model's device reads a cache in fewer bits than are computed
   qint64 window = 0;                 // ModelTraits::window
   DetailChoices pictures{};          // ModelInfo::picture_detail

@@ -25,9 +25,7 @@ double meanOver(const std::vector<LayerFigures>& layers, Member member) {
 
 // From slots and bytes as they are now.
 void measure(CacheFigures& figures) {
-  TokenCounts tokens;
-  tokens.thread_visual = figures.visualTokens;
-  tokens.thread_text = figures.textTokens;
+  TokenCounts tokens{.thread_visual = figures.visualTokens, .thread_text = figures.textTokens};
   figures.keptShare = kept_share(figures.slots, tokens);
   figures.keptOfAll = kept_of_all(figures.slots, tokens);
   figures.held = held_bytes(figures.kv, figures.slots);

@@ -35,14 +35,7 @@ QByteArray toPng(const QImage& image) {
 }
 
 // The frame at one time, which is the first of a plan that begins there.
-FramePlan planAt(double seconds) {
-  FramePlan plan;
-  plan.frame_count = 0;
-  plan.every_s = 1.0;
-  plan.from_s = std::max(0.0, seconds);
-  plan.max_frames = 1;
-  return plan;
-}
+FramePlan planAt(double seconds) { return {.frame_count = 0, .every_s = 1.0, .from_s = std::max(0.0, seconds), .max_frames = 1}; }
 
 // True for notices about the frames that were asked for, not about the file.
 bool isOfThePlan(const MediaNotice& notice) { return notice.code == NoticeCode::kRepeatsLeftOut || notice.code == NoticeCode::kPlanFull; }

@@ -21,13 +21,11 @@ SlotCounts summed(const std::vector<SlotCounts>& layers) {
 // Bytes shared in proportion to slots: every slot takes the same.
 TimelinePoint pointOf(const SlotCounts& slots, double bytes, double fullBytes) {
   const double each = slots.total() > 0.0 ? bytes / slots.total() : 0.0;
-  TimelinePoint point;
-  point.text = slots.text * each;
-  point.image = slots.image * each;
-  point.video = (slots.visual - slots.image) * each;
-  point.generated = slots.generated * each;
-  point.full = fullBytes;
-  return point;
+  return {.text = slots.text * each,
+          .image = slots.image * each,
+          .video = (slots.visual - slots.image) * each,
+          .generated = slots.generated * each,
+          .full = fullBytes};
 }
 
 }  // namespace

@@ -134,11 +134,7 @@ void MethodCardModel::setRecipes(const std::vector<app::NamedRecipe>& saved, dou
       std::find_if(m_methods.begin(), m_methods.end(), [](const MethodInfo& method) { return groupOf(method) > MethodGroup::kSaved; });
   for (auto method = m_methods.begin(); method != other; ++method) addMethod(*method, retention);
   for (const app::NamedRecipe& recipe : saved) {
-    MethodCard card;
-    card.recipe = recipe;
-    card.saved = true;
-    card.title = recipeLabel(m_methods, recipe);
-    card.name = tr("saved recipe");
+    MethodCard card{.recipe = recipe, .saved = true, .title = recipeLabel(m_methods, recipe), .name = tr("saved recipe")};
     const QString method = methodTitle(m_methods, recipe.spec.method);
     const QStringList changes = recipeChanges(recipe.spec);
     card.purpose = changes.isEmpty() ? method : tr("%1 with %2").arg(method, changes.join(QStringLiteral(", ")));

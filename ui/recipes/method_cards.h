@@ -21,11 +21,11 @@ struct MethodCard {
   bool saved = false;
   QString title;
   QString name;  // the method's own, as on the command line
-  QStringList tags;
-  QString purpose;  // for a saved recipe: what differs from its method
-  QString caution;
-  QString source;
-  QString problem;  // why the loaded model cannot do it; empty: it can
+  QStringList tags{};
+  QString purpose{};  // for a saved recipe: what differs from its method
+  QString caution{};
+  QString source{};
+  QString problem{};  // why the loaded model cannot do it; empty: it can
 };
 
 class MethodCardModel : public QAbstractListModel {

@@ -366,8 +366,7 @@ QComboBox* RecipeEditor::partBox(const std::string& kind) const {
 }
 
 app::NamedRecipe RecipeEditor::recipe() const {
-  app::NamedRecipe recipe;
-  recipe.name = m_name->text().simplified().toStdString();
+  app::NamedRecipe recipe{.name = m_name->text().simplified().toStdString()};
   RecipeSpec& spec = recipe.spec;
   spec.method = m_method->currentData().toString().toStdString();
   spec.retention = m_exactRetention;

@@ -176,8 +176,7 @@ class BoxReader {
       if (m_labelled == 0 || between.find_first_not_of(" \t\r\n,") != std::string_view::npos) m_label.clear();
       const std::size_t each = point ? 2 : 4;
       for (std::size_t i = 0; i < numbers.size(); i += each) {
-        AnswerBox box;
-        box.label = m_label;
+        AnswerBox box{.label = m_label};
         add(box, std::span(numbers).subspan(i, each), std::nullopt);
       }
       return m_labelled = begin + mark.open.size() + numbered->size() + mark.close.size();

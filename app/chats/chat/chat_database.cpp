@@ -253,8 +253,7 @@ Conversation ChatDatabase::restoreConversation(ConversationId id) {
 
 PurgedChats ChatDatabase::purgeDeletedBefore(qint64 deletedBeforeMs) {
   PurgedChats purged = m_impl->write([&](SqliteConnection& db) {
-    PurgedChats gone;
-    gone.files = readFilesOf(db, deletedBeforeMs);
+    PurgedChats gone{.files = readFilesOf(db, deletedBeforeMs)};
     // The index holds no text of its own: it has to be told the words that go.
     for (const char* sql :
          {"INSERT INTO message_fts(message_fts, rowid, text) SELECT 'delete', m.id, m.text FROM message m "

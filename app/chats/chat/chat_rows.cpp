@@ -97,10 +97,7 @@ NamedRecipe storedRecipe(const QByteArray& json, const QString& method, double r
     if (!json.isEmpty()) return recipeFromJson({json.constData(), static_cast<std::size_t>(json.size())}, "chats");
   } catch (const Exception&) {
   }
-  NamedRecipe recipe;
-  recipe.spec.method = method.toStdString();
-  recipe.spec.retention = retention;
-  return recipe;
+  return {.spec = {.method = method.toStdString(), .retention = retention}};
 }
 
 void readRuns(SqliteConnection& db, ConversationId id, const QHash<MessageId, qsizetype>& places, QList<StoredMessage>& messages) {

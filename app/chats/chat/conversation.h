@@ -40,8 +40,8 @@ enum class MessageState : int {
 // Frames of a video as asked for and as delivered, and lines of its subtitles that stand between them, in seconds from its start; of a
 // document how many tokens it has; what was noticed of any medium, and how large it was read. Empty until an answer sampled it.
 struct SampledTimes {
-  std::vector<double> askedS;
-  std::vector<double> actualS;
+  std::vector<double> askedS{};
+  std::vector<double> actualS{};
   qint64 tokens = 0;             // of all of a document, however few were read
   std::vector<double> linesS{};  // when each line begins
   QByteArray linesDigest{};      // of their times and words: other subtitles than before have another one
@@ -57,23 +57,23 @@ struct SampledTimes {
 struct Attachment {
   qint64 id = 0;
   MediaKind kind = MediaKind::kImage;
-  QByteArray path;    // file name as bytes, never a URL
-  QByteArray sha256;  // 64 lower-case hex digits of the file's bytes (FrameSource::content_hash); empty: not hashed yet
+  QByteArray path{};    // file name as bytes, never a URL
+  QByteArray sha256{};  // 64 lower-case hex digits of the file's bytes (FrameSource::content_hash); empty: not hashed yet
   qint64 sizeBytes = 0;
   int widthPx = 0;
   int heightPx = 0;
-  double durationS = 0.0;    // 0 for an image
-  qint64 words = 0;          // of a document
-  qint64 mostTokens = 0;     // of a document: that are read, from its beginning; 0: all
-  QByteArray subtitles;      // the file of the lines between a video's frames, or of a sound's text (MediaRequest::subtitles); empty: none
-  QByteArray encoding;       // of a document or of subtitles, as it is read (MediaRequest::encoding); empty: by its bytes
-  FramePlan plan;            // videos: which frames the question is about
-  PageRange pages;           // of a document: those that are read; of a picture: the page of a PDF that it shows
-  MediaDetail detail;        // of a picture, or of each frame: how many tokens it may take
-  PinnedRanges pins;         // never dropped by compression
-  SampledTimes sampled;      // what the last answer really saw; stored by storeSampled() only
-  bool hasContents = false;  // lines with times are kept of it (file_lines.h); not stored with it
-  QByteArray thumbnailPng;   // poster, PNG; lives as a file in the cache folder and may be empty when that was cleared
+  double durationS = 0.0;     // 0 for an image
+  qint64 words = 0;           // of a document
+  qint64 mostTokens = 0;      // of a document: that are read, from its beginning; 0: all
+  QByteArray subtitles{};     // the file of the lines between a video's frames, or of a sound's text (MediaRequest::subtitles); empty: none
+  QByteArray encoding{};      // of a document or of subtitles, as it is read (MediaRequest::encoding); empty: by its bytes
+  FramePlan plan{};           // videos: which frames the question is about
+  PageRange pages{};          // of a document: those that are read; of a picture: the page of a PDF that it shows
+  MediaDetail detail{};       // of a picture, or of each frame: how many tokens it may take
+  PinnedRanges pins{};        // never dropped by compression
+  SampledTimes sampled{};     // what the last answer really saw; stored by storeSampled() only
+  bool hasContents = false;   // lines with times are kept of it (file_lines.h); not stored with it
+  QByteArray thumbnailPng{};  // poster, PNG; lives as a file in the cache folder and may be empty when that was cleared
 };
 
 // The engine names a medium by what was asked of it: whether two questions asked the same of the same file.
@@ -98,19 +98,19 @@ struct RunMaker {
 
 // The origin of an answer (saved before its first word), and its figures (when it has ended).
 struct Run {
-  QString modelName;
+  QString modelName{};
   QStringList begunBy{};  // names of the models that wrote its beginning, where this one went on; no two neighbours are the same
-  QString modelFolder;
+  QString modelFolder{};
   QString family{};                                // ModelInfo::family; empty: not known
-  QString device;                                  // "cpu", "cuda"
-  NamedRecipe recipe;                              // as it was sent
-  QList<RunMaker> makers;                          // of the cache that it was written from; empty: not told yet, or of an older version
+  QString device{};                                // "cpu", "cuda"
+  NamedRecipe recipe{};                            // as it was sent
+  QList<RunMaker> makers{};                        // of the cache that it was written from; empty: not told yet, or of an older version
   Guard guard = Guard::kKeep;                      // likewise
-  SamplingChoice sampling;                         // likewise; empty: of an older version, which was greedy
-  TurnFigures figures;                             // method, retention, seed, counts, bytes, timings, layers
-  TurnTimeline timeline;                           // empty: not recorded
-  std::optional<Agreement> agreement;              // with the full cache, if the answer was checked
-  std::optional<SelectionFigures> selection;       // what the full cache's attention says of what was kept, of a comparison's columns
+  SamplingChoice sampling{};                       // likewise; empty: of an older version, which was greedy
+  TurnFigures figures{};                           // method, retention, seed, counts, bytes, timings, layers
+  TurnTimeline timeline{};                         // empty: not recorded
+  std::optional<Agreement> agreement{};            // with the full cache, if the answer was checked
+  std::optional<SelectionFigures> selection{};     // what the full cache's attention says of what was kept, of a comparison's columns
   StopReason stopReason = StopReason::kStopToken;  // kLength: the answer was cut at figures.tokens.generated tokens
 };
 
@@ -120,17 +120,17 @@ struct StoredMessage {
   MessageId parent = 0;  // 0: first of the conversation
   qint64 sequence = 0;   // ascending in the order of writing, within the database
   Role role = Role::kUser;
-  QString text;
+  QString text{};
   bool damaged = false;  // its words are not those that were written: the disk changed them
   QString thought{};     // of an answer: what the model thought before it
   MessageState state = MessageState::kComplete;
   qint64 createdMs = 0;
-  QString failure;                               // "<code>: <subject>: <reason>" of a failed answer
+  QString failure{};                             // "<code>: <subject>: <reason>" of a failed answer
   ErrorCode failureCode = ErrorCode::kInternal;  // valid when state is kFailed
-  QList<Attachment> attachments;
+  QList<Attachment> attachments{};
   bool hasCause = false;  // of an answer: `run` tells model, recipe, makers, guard and sampling
   bool hasRun = false;    // and its figures
-  Run run;
+  Run run{};
   bool hasKeptMap = false;  // ChatStore::loadKeptMap() has it
 };
 // The writers so far of the answer that this model would continue, if somebody else has a part in it.
@@ -172,18 +172,18 @@ struct Comparison {
   MessageId question = 0;
   qint64 createdMs = 0;
   ColumnOrder order = ColumnOrder::kOneAfterAnother;
-  Compared totals;
-  QString failure;                               // as of a message; empty: it did not fail
+  Compared totals{};
+  QString failure{};                             // as of a message; empty: it did not fail
   ErrorCode failureCode = ErrorCode::kInternal;  // valid with a failure
-  std::vector<ComparedAnswer> columns;
+  std::vector<ComparedAnswer> columns{};
 };
 
 // Remembered choices of one conversation; a new one takes them from the settings.
 struct ConversationOptions {
-  NamedRecipe recipe;
+  NamedRecipe recipe{};
   int frameCount = 64;
-  QString systemPrompt;                 // empty: none, the model's template decides
-  SamplingChoice sampling;              // what is not as the settings say
+  QString systemPrompt{};               // empty: none, the model's template decides
+  SamplingChoice sampling{};            // what is not as the settings say
   Guard laterQuestions = Guard::kKeep;  // what a later question goes on from
 };
 
@@ -196,14 +196,14 @@ struct Conversation {
   qint64 deletedMs = 0;  // 0: not deleted
   bool pinned = false;
   int messageCount = 0;
-  QString preview;           // first words of the first question or of the draft before it, or the file that it begins with
+  QString preview{};         // first words of the first question or of the draft before it, or the file that it begins with
   MessageId activeLeaf = 0;  // end of the branch on screen; 0: empty
   ConversationOptions options;
 };
 
 // The words being written but not sent, and where the transcript was scrolled to.
 struct Draft {
-  QString text;
+  QString text{};
   QList<Attachment> attachments;
   bool isEmpty() const { return text.isEmpty() && attachments.isEmpty(); }
 };
@@ -246,12 +246,12 @@ struct AnswerSoFar {
 
 struct FinishedTurn {
   MessageId answer = 0;
-  QString text;
+  QString text{};
   MessageState state = MessageState::kComplete;
-  QString failure;
+  QString failure{};
   ErrorCode failureCode = ErrorCode::kInternal;
   bool hasRun = false;
-  Run run;
+  Run run{};
   SharedKeptMap keptMap = nullptr;  // null: none; not saved if larger than KeptMap::kMaxBytes
   bool hasCause = false;            // without figures: `run` tells what the answer comes from
   QString thought{};

@@ -42,11 +42,8 @@ MessageId insertMessage(SqliteConnection& db, ConversationId conversation, Messa
 }
 
 void insertExported(SqliteConnection& db, const ExportedChat& chat, const ConversationOptions& options) {
-  Conversation inserted;
-  inserted.title = chat.title;
-  inserted.createdMs = chat.createdMs;
-  inserted.updatedMs = std::max(chat.createdMs, chat.updatedMs);
-  inserted.options = options;
+  Conversation inserted{
+      .title = chat.title, .createdMs = chat.createdMs, .updatedMs = std::max(chat.createdMs, chat.updatedMs), .options = options};
   {
     // It stands behind the chats that were written to later; those with the same number go by their times.
     SqliteStatement before = db.prepare("SELECT coalesce(max(activity), 0) FROM conversation WHERE updated_ms <= ?");
@@ -59,9 +56,7 @@ void insertExported(SqliteConnection& db, const ExportedChat& chat, const Conver
     indexForSearch(db, leaf, message.text);
     if (message.role != Role::kAssistant) continue;
     db.prepare("UPDATE message SET thought = ? WHERE id = ?").bind(message.thought).bind(leaf).run();
-    Run run;
-    run.modelName = message.writer;
-    run.device = QStringLiteral("server");
+    Run run{.modelName = message.writer, .device = QStringLiteral("server")};
     if (!message.writer.isEmpty()) insertRun(db, leaf, run, RunPart::kCause);
   }
   db.prepare("UPDATE conversation SET preview = ?, active_leaf = ?, message_count = ? WHERE id = ?")

@@ -39,7 +39,7 @@ enum class SendKey : int { kEnter = 1, kControlEnter = 2 };
 // How chats answer that say nothing else.
 struct ChatDefaults {
   SamplingChoice sampling;  // every value but the seed, which may be absent: another one for each answer that is drawn
-  QString systemPrompt;     // of new chats
+  QString systemPrompt{};   // of new chats
 
   friend bool operator==(const ChatDefaults&, const ChatDefaults&) = default;
 };

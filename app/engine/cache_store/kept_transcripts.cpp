@@ -22,11 +22,9 @@ QFileInfo infoOf(const std::string& file) { return QFileInfo(QFile::decodeName(Q
 }  // namespace
 
 Transcribe hearingRequest(const std::string& path, const QString& model) {
-  Transcribe request;
-  request.path = path;
-  request.model = QFile::encodeName(model).toStdString();
-  request.voice = QFile::encodeName(resourceFolder()).toStdString() + kVoiceWeights;
-  return request;
+  return {.path = path,
+          .model = QFile::encodeName(model).toStdString(),
+          .voice = QFile::encodeName(resourceFolder()).toStdString() + kVoiceWeights};
 }
 
 std::string transcriptFile(const QString& data, const Transcribe& heard, const char* ending) {

@@ -16,8 +16,8 @@
 namespace winnow::app {
 
 struct TurnOptions {
-  RecipeSpec recipe;
-  Sampling sampling;
+  RecipeSpec recipe{};
+  Sampling sampling{};
   QString systemPrompt;  // empty: none, the model's template decides
 };
 

@@ -25,9 +25,7 @@ StopReason reasonOf(const std::string& word) { return word == "length" ? StopRea
 std::optional<AnswerUsage> usageOf(const Json& value) {
   const Json* usage = toldAt(value, {"usage"});
   if (usage == nullptr || !usage->is_object()) return std::nullopt;
-  AnswerUsage told;
-  told.promptTokens = tokensAt(*usage, {"prompt_tokens"});
-  told.generatedTokens = tokensAt(*usage, {"completion_tokens"});
+  AnswerUsage told{.promptTokens = tokensAt(*usage, {"prompt_tokens"}), .generatedTokens = tokensAt(*usage, {"completion_tokens"})};
   const std::int64_t cached = tokensAt(*usage, {"prompt_tokens_details", "cached_tokens"});
   const std::int64_t ofLlama = tokensAt(value, {"timings", "cache_n"});  // llama-server's own
   told.cachedTokens = std::min(std::max(cached, ofLlama), told.promptTokens);

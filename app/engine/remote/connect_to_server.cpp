@@ -20,8 +20,7 @@ std::unique_ptr<Engine> connectToServer(const ServerAddress& address, KeyRing* t
   auto connection = std::make_unique<ServerConnection>(address, key);
   ServerTraits traits = traitsOf(*connection, interrupt);
   if (traits.kind == ServerKind::kWinnow && isWinnowServer(*connection, interrupt)) {
-    ServerPatience patience;
-    patience.silenceMs = kWinnowSilenceMs;
+    ServerPatience patience{.silenceMs = kWinnowSilenceMs};
     return std::make_unique<WinnowServerEngine>(std::make_unique<ServerConnection>(connection->address(), key, patience));
   }
   return std::make_unique<RemoteEngine>(std::move(connection), std::move(traits), opener);

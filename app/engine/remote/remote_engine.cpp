@@ -164,10 +164,7 @@ class RemoteEngine::Answer {
       : stream(address, [this](TextDelta delta) { take(std::move(delta)); }), m_emit(emit), m_asked(asked) {}
 
   Finished finished(StopReason reason) const {
-    Finished done;
-    done.reason = reason;
-    done.answer = m_answer;
-    done.thought = m_thought;
+    Finished done{.reason = reason, .answer = m_answer, .thought = m_thought};
     TurnFigures& figures = done.figures;
     const AnswerUsage usage = stream.usage().value_or(AnswerUsage{0, 0, stream.pieces(), 0});
     figures.tokens.prompt = usage.promptTokens - usage.cachedTokens;  // read for this question
@@ -194,9 +191,7 @@ class RemoteEngine::Answer {
     m_emit(std::move(delta));
     if (msBetween(m_sampled, m_last) < kSampleEveryMs) return;
     m_sampled = m_last;
-    DecodeSample sample;
-    sample.generated_tokens = stream.pieces();
-    sample.tokens_per_s = speed(stream.pieces());
+    DecodeSample sample{.generated_tokens = stream.pieces(), .tokens_per_s = speed(stream.pieces())};
     m_emit(std::move(sample));
   }
 
@@ -240,9 +235,7 @@ void RemoteEngine::handle(const Request& request, EventSink& sink, const Interru
     if (const auto* turn = std::get_if<Turn>(&request.body)) return answer(*turn, emit, interrupt);
     throw Exception(ErrorCode::kNotAble, info().server, "a server has no request for this");
   } catch (const Interrupted& stopped) {  // before an answer began
-    Finished finished;
-    finished.reason = StopReason::kInterrupted;
-    finished.restored = stopped.kind() == Interrupt::kCancel;
+    Finished finished{.reason = StopReason::kInterrupted, .restored = stopped.kind() == Interrupt::kCancel};
     emit(std::move(finished));
   } catch (...) {
     Error error = current_error();

@@ -170,10 +170,7 @@ void SentMedia::requireTaken(std::span<const Message> messages, const ServerTrai
 SentMedium SentMedia::read(const MediaRequest& request, const ServerTraits& traits, const std::function<void(const Progress&)>& decoded,
                            const InterruptToken& interrupt) {
   const std::unique_ptr<FrameSource> source = open(request, interrupt);
-  Kept kept;
-  kept.request = request;
-  kept.content = source->content_hash();
-  kept.asFile = fitsAsFile(request, traits);
+  Kept kept{.request = request, .content = source->content_hash(), .asFile = fitsAsFile(request, traits)};
   if (!request.content.empty() && request.content != kept.content)
     throw Exception(ErrorCode::kMediaChanged, request.path, "this is not the file that was attached: its bytes have changed");
   const auto same = [&](const Kept& each) {

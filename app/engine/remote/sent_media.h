@@ -42,7 +42,7 @@ class SentMedia {
     MediaRequest request;
     std::string content;
     bool asFile = false;
-    SentMedium medium;
+    SentMedium medium{};
     std::size_t bytes = 0;
   };
 

@@ -69,8 +69,7 @@ ServerAddress serverAddressOf(const std::string& text) {
   const QUrlQuery said(url.fragment(QUrl::FullyEncoded));
   url.setFragment({});
   url.setQuery(QString());
-  ServerAddress address;
-  address.url = url.toString(QUrl::FullyEncoded | QUrl::StripTrailingSlash).toStdString();
+  ServerAddress address{.url = url.toString(QUrl::FullyEncoded | QUrl::StripTrailingSlash).toStdString()};
   for (const char* endpoint : {"/chat/completions", "/models"}) address.url = cutBehind(address.url, endpoint);
   while (address.url.ends_with('/')) address.url.pop_back();
   if (QUrl(QString::fromStdString(address.url)).path().isEmpty()) address.url += "/v1";

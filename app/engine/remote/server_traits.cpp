@@ -194,8 +194,7 @@ ServerTraits traitsOf(ServerConnection& connection, const InterruptToken& interr
     if (address.model.empty()) throw Exception(ErrorCode::kServerModelMissing, address.host(), "it lists no models");
     throw Exception(ErrorCode::kServerModelMissing, address.model, "it is not among the " + std::to_string(rows.size()) + " that it lists");
   }
-  ServerTraits traits;
-  traits.model = idOf(*row);
+  ServerTraits traits{.model = idOf(*row)};
   for (const auto& [owner, kind] : kOwners) {
     if (textAt(*row, {"owned_by"}) == owner) traits.kind = kind;
   }

@@ -17,8 +17,8 @@
 namespace winnow::app {
 
 struct NamedRecipe {
-  std::string name;  // UTF-8, at most kMaxRecipeName bytes; empty: a preset, or a mixture that was not saved
-  RecipeSpec spec;
+  std::string name{};  // UTF-8, at most kMaxRecipeName bytes; empty: a preset, or a mixture that was not saved
+  RecipeSpec spec{};
 
   friend bool operator==(const NamedRecipe&, const NamedRecipe&) = default;
 };

@@ -13,14 +13,14 @@ namespace winnow::app {
 
 struct SampleQuestion {
   QString question;
-  QString answer;
+  QString answer{};
 };
 
 struct Sample {
   QString file;  // absolute path
   MediaKind kind = MediaKind::kVideo;
   QString title;
-  QList<SampleQuestion> questions;
+  QList<SampleQuestion> questions{};
 };
 
 // The folder of the program's own files: $WINNOW_RESOURCE_DIR, then <program>/../share/winnow, then the source tree's resources folder.

@@ -28,8 +28,7 @@ std::string unfinishedFile(const QString& data) {
 
 // Earlier versions wrote the name alone.
 std::optional<QueuedDownload> readDownload(const Json& json) {
-  QueuedDownload download;
-  download.state = QueuedDownload::State::kPaused;
+  QueuedDownload download{.state = QueuedDownload::State::kPaused};
   if (json.is_string()) {
     download.key = QString::fromStdString(json.get<std::string>());
   } else if (json.is_object()) {

@@ -40,16 +40,16 @@ class DownloadSpeed {
 struct QueuedDownload {
   enum class State : int { kWaiting = 1, kRunning = 2, kPaused = 3, kFailed = 4, kHere = 5 };
 
-  QString key;   // whatever tells it from others: an offer's id, a name of the hub
-  QString name;  // for people
+  QString key{};   // whatever tells it from others: an offer's id, a name of the hub
+  QString name{};  // for people
   State state = State::kWaiting;
-  DownloadProgress progress;  // kRunning
-  qint64 come = 0;            // bytes, by the last word of it
-  qint64 toCome = 0;          // of how many; 0: not known
-  qint64 bytesPerSecond = 0;  // 0: not known
-  std::optional<qint64> secondsLeft;
-  DownloadFault fault;  // kFailed
-  QString file;         // kHere: what the engine opens
+  DownloadProgress progress{};  // kRunning
+  qint64 come = 0;              // bytes, by the last word of it
+  qint64 toCome = 0;            // of how many; 0: not known
+  qint64 bytesPerSecond = 0;    // 0: not known
+  std::optional<qint64> secondsLeft{};
+  DownloadFault fault{};  // kFailed
+  QString file{};         // kHere: what the engine opens
 
   bool onItsWay() const { return state == State::kWaiting || state == State::kRunning; }
 };

@@ -5,8 +5,7 @@
 namespace winnow::app {
 
 DownloadSource DownloadSource::fromEnvironment() {
-  DownloadSource source;
-  source.index = qEnvironmentVariable("PIP_INDEX_URL").trimmed();
+  DownloadSource source{.index = qEnvironmentVariable("PIP_INDEX_URL").trimmed()};
   if (source.index.isEmpty()) source.index = QStringLiteral("https://pypi.org/simple");
   source.certificates = qEnvironmentVariable("PIP_CERT");
   if (source.certificates.isEmpty()) source.certificates = qEnvironmentVariable("SSL_CERT_FILE");

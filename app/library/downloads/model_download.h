@@ -37,8 +37,8 @@ enum class ChoiceReason : int {
 
 // The files of a repository to fetch, and why.
 struct DownloadChoice {
-  QString what;       // quantisation or file; empty: the folder
-  QString projector;  // file that comes with it; empty: none
+  QString what;         // quantisation or file; empty: the folder
+  QString projector{};  // file that comes with it; empty: none
   ChoiceReason reason = ChoiceReason::kNamed;
   qint64 bytes = 0;        // of all files
   qint64 memoryBytes = 0;  // of this machine or its GPU, where that decided

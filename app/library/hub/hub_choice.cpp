@@ -198,13 +198,10 @@ const Group* projectorFor(const Group& model, const std::vector<Group>& projecto
 
 HubSelection ggufSelection(const std::vector<HubFile>& files, const Groups& groups, const QString& tag, qint64 memoryBytes) {
   const Suited suited = tag.isEmpty() ? suitedGroup(groups.whole, memoryBytes) : Suited{&namedGroup(groups, tag), ChoiceReason::kNamed};
-  HubSelection selection;
-  selection.files = suited.group->files;
-  selection.opened = suited.group->files.front().path;
-  selection.choice.what = suited.group->label();
-  selection.choice.reason = suited.reason;
-  selection.choice.bytes = suited.group->bytes;
-  selection.choice.memoryBytes = memoryBytes;
+  HubSelection selection{
+      .files = suited.group->files,
+      .opened = suited.group->files.front().path,
+      .choice = {.what = suited.group->label(), .reason = suited.reason, .bytes = suited.group->bytes, .memoryBytes = memoryBytes}};
   const std::vector<Group> projectors = groupsOf(files, GgufKind::kProjector).whole;
   if (const Group* projector = projectorFor(*suited.group, projectors)) {
     HubFile file = projector->files.front();

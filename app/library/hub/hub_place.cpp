@@ -67,8 +67,7 @@ QString hubCacheFolder(const QString& home) {
 }
 
 HubPlace HubPlace::fromEnvironment() {
-  HubPlace place;
-  place.endpoint = qEnvironmentVariable("HF_ENDPOINT").trimmed();
+  HubPlace place{.endpoint = qEnvironmentVariable("HF_ENDPOINT").trimmed()};
   if (place.endpoint.isEmpty()) place.endpoint = QStringLiteral("https://huggingface.co");
   while (place.endpoint.endsWith(QLatin1Char('/'))) place.endpoint.chop(1);
   place.cache = hubCacheFolder(QDir::homePath());

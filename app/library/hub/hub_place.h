@@ -13,8 +13,8 @@ namespace winnow::app {
 
 struct HubPlace {
   QString endpoint;      // HF_ENDPOINT, else https://huggingface.co; without a slash at its end
-  QString cache;         // HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, $HF_HOME/hub, else ~/.cache/huggingface/hub
-  QByteArray token;      // HF_TOKEN, else the file of HF_TOKEN_PATH or $HF_HOME/token; empty: none
+  QString cache{};       // HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, $HF_HOME/hub, else ~/.cache/huggingface/hub
+  QByteArray token{};    // HF_TOKEN, else the file of HF_TOKEN_PATH or $HF_HOME/token; empty: none
   bool offline = false;  // HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE
 
   static HubPlace fromEnvironment();

@@ -46,8 +46,7 @@ bool isHex(const QByteArray& text) {
 }
 
 HubFile fileOf(const JsonObject& item) {
-  HubFile file;
-  file.path = QString::fromStdString(item.string("path", kMostNameBytes));
+  HubFile file{.path = QString::fromStdString(item.string("path", kMostNameBytes))};
   const std::optional<JsonObject> large = item.optional_object("lfs");
   file.bytes = large ? large->integer("size", 0, kMostFileBytes) : item.integer("size", 0, kMostFileBytes);
   file.hash = QByteArray::fromStdString(large ? large->string("oid", kHashBytes + 8) : item.string("oid", kHashBytes));
@@ -78,8 +77,7 @@ std::optional<BlobHash> hashKind(const QByteArray& hash) {
 HubRevision readRevision(const QByteArray& json, const QString& host) {
   return answered(json, host, [&](const Json& document) {
     const JsonObject root(document, host.toStdString());
-    HubRevision revision;
-    revision.commit = QString::fromStdString(root.string("sha", kHashBytes));
+    HubRevision revision{.commit = QString::fromStdString(root.string("sha", kHashBytes))};
     if (!isCommit(revision.commit)) root.refuse(ErrorCode::kDamagedFile, "sha", "is not a commit");
     const auto gguf = document.find("gguf");
     if (gguf == document.end() || !gguf->is_object()) return revision;

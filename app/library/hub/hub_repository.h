@@ -23,14 +23,14 @@ struct HubFile {
   QString path;  // within the repository, with slashes
   qint64 bytes = 0;
   BlobHash kind = BlobHash::kGitBlob;
-  QByteArray hash;  // lower-case hexadecimal; the name of its blob
+  QByteArray hash{};  // lower-case hexadecimal; the name of its blob
 
   friend bool operator==(const HubFile&, const HubFile&) = default;
 };
 
 struct HubRevision {
   QString commit;
-  QString gguf;  // its architecture, where the hub has looked into it; empty: it has not
+  QString gguf{};  // its architecture, where the hub has looked into it; empty: it has not
 };
 
 inline constexpr std::size_t kMostHubFiles = 10'000;

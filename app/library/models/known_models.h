@@ -15,12 +15,12 @@ namespace winnow::app {
 enum class Sight : int { kNothing = 1, kImages = 2, kVideos = 3 };
 
 struct KnownModel {
-  QString repository;  // of the hub
-  QString name;        // for people
-  QString family;
+  QString repository{};  // of the hub
+  QString name{};        // for people
+  QString family{};
   Sight sight = Sight::kNothing;
-  QString licence;
-  QString purpose;  // one clause
+  QString licence{};
+  QString purpose{};  // one clause
   qint64 downloadBytes = 0;
   qint64 activeBytes = 0;  // of a mixture of experts: those of them that one token reads; 0: all
   qint64 kvBytesPerToken = 0;

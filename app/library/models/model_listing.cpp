@@ -16,9 +16,7 @@ ModelPlaces ModelPlaces::standard(const QString& data, const MachineMemory& memo
 }
 
 ListedModel listedModel(const FoundModel& found, const QHash<QString, QDateTime>& uses) {
-  ListedModel model;
-  model.found = found;
-  model.used = uses.value(QFileInfo(found.path).absoluteFilePath());
+  ListedModel model{.found = found, .used = uses.value(QFileInfo(found.path).absoluteFilePath())};
   try {
     model.summary = summary_of_model(QFile::encodeName(found.path).toStdString());
   } catch (const Exception& problem) {

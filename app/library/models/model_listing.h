@@ -34,9 +34,9 @@ struct ModelPlaces {
 
 struct ListedModel {
   FoundModel found;
-  std::optional<ModelSummary> summary;  // nothing: it cannot be read
-  std::string fault;                    // why
-  MemoryNeed need;
+  std::optional<ModelSummary> summary{};  // nothing: it cannot be read
+  std::string fault{};                    // why
+  MemoryNeed need{};
   QDateTime used;  // invalid: never
 };
 

@@ -28,8 +28,7 @@ bool isBoxType(std::string_view type) {
 }
 
 ContainerExtent measureMov(const MediaFile& file) {
-  ContainerExtent extent;
-  extent.hasIndex = false;
+  ContainerExtent extent{.hasIndex = false};
   std::int64_t at = 0;
   for (int box = 0; box < kMaxBoxes && at + 8 <= file.sizeBytes(); ++box) {
     const auto header = file.readRange(at, 16);
@@ -145,8 +144,7 @@ class OggPages {
     }
     const std::optional<Page> last = pageFrom(own);
     const std::optional<Page> next = pageFrom(own + 1);
-    ContainerExtent extent;
-    extent.ownBytes = next ? next->position : m_file.sizeBytes();
+    ContainerExtent extent{.ownBytes = next ? next->position : m_file.sizeBytes()};
     if (!last) return extent;
     extent.missingBytes = missingBytes(extent.ownBytes, last->position, last->size);
     extent.unfinished = (last->flags & kEndsStream) == 0;

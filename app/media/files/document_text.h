@@ -21,9 +21,9 @@ namespace winnow::app {
 inline constexpr std::int64_t kDocumentBytes = 16LL << 20;
 
 struct DocumentText {
-  std::string utf8;
+  std::string utf8{};
   std::string encoding;  // a name of text_encoding.h
-  std::vector<MediaNotice> notices;
+  std::vector<MediaNotice> notices{};
   std::string container = "text";         // or "pdf", "docx", ...
   std::int64_t pages = 0;                 // of the file; 0: it has none
   std::vector<std::int32_t> pageLines{};  // FrameSource::page_lines()

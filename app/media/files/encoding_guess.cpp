@@ -193,8 +193,7 @@ struct Utf8Share {
 };
 Utf8Share utf8Share(TextBytes bytes) {
   const DecodedText decoded = decodeText(bytes, "UTF-8");
-  Utf8Share share;
-  share.wrong = decoded.replaced;
+  Utf8Share share{.wrong = decoded.replaced};
   for (const QChar c : decoded.text) share.whole += c.unicode() >= 0x80 && !c.isLowSurrogate() ? 1 : 0;
   share.whole -= share.wrong;
   return share;

@@ -63,8 +63,7 @@ AskedTimes planFrames(const FramePlan& plan, double durationS, int frameCap, dou
     refusePlan("to", "the range ends at " + seconds(plan.to_s) + ", which is not after its start at " + seconds(plan.from_s));
   }
 
-  AskedTimes asked;
-  asked.fromS = plan.from_s;
+  AskedTimes asked{.fromS = plan.from_s};
   const double endS = plan.from_s < durationS ? durationS : latestS;
   asked.toS = plan.to_s < 0.0 ? endS : std::min(plan.to_s, latestS);
   if (plan.frame_count > 0) {

@@ -45,9 +45,7 @@ std::unique_ptr<MediaSource> openImage(std::unique_ptr<MediaFile> file, ContentT
   const StillHeader header = readHeader(*file, type, limits);
   const int width = header.canvasWidthPx > 0 ? header.canvasWidthPx : header.widthPx;
   const int height = header.canvasWidthPx > 0 ? header.canvasHeightPx : header.heightPx;
-  MediaInfo info;
-  info.container = nameOf(type);
-  info.codec = nameOf(type);
+  MediaInfo info{.container = nameOf(type), .codec = nameOf(type)};
   const PictureSize upright = swapsSides(header.orientation) ? PictureSize{height, width} : PictureSize{width, height};
   const PictureSize delivered = deliveredSize(header, limits);
   info.widthPx = delivered.width_px;

@@ -77,9 +77,8 @@ RgbImage makeUpright(RgbImage image, Orientation orientation) {
       origin = width - 1, alongRow = width, downColumn = -1;
       break;
   }
-  RgbImage upright;
-  upright.width_px = swapsSides(orientation) ? image.height_px : image.width_px;
-  upright.height_px = swapsSides(orientation) ? image.width_px : image.height_px;
+  RgbImage upright{.width_px = swapsSides(orientation) ? image.height_px : image.width_px,
+                   .height_px = swapsSides(orientation) ? image.width_px : image.height_px};
   upright.rgb.resize(image.rgb.size());
   std::uint8_t* out = upright.rgb.data();
   for (int y = 0; y < upright.height_px; ++y) {

@@ -56,9 +56,7 @@ PictureSize fitInside(PictureSize shape, PictureSize box) {
 }
 
 RgbImage centredOnBlack(const RgbImage& picture, PictureSize size) {
-  RgbImage whole;
-  whole.width_px = size.width_px;
-  whole.height_px = size.height_px;
+  RgbImage whole{.width_px = size.width_px, .height_px = size.height_px};
   whole.rgb.assign(static_cast<std::size_t>(size.width_px) * static_cast<std::size_t>(size.height_px) * 3, 0);
   const int left = (size.width_px - picture.width_px) / 2;
   const int top = (size.height_px - picture.height_px) / 2;

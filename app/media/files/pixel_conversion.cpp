@@ -168,9 +168,7 @@ RgbImage FrameConverter::convert(const AVFrame& frame, int widthPx, int heightPx
     throw Exception(ErrorCode::kDamagedFile, m_subject, "its pixels cannot be converted");
   }
 
-  RgbImage image;
-  image.width_px = widthPx;
-  image.height_px = heightPx;
+  RgbImage image{.width_px = widthPx, .height_px = heightPx};
   const std::size_t rowBytes = static_cast<std::size_t>(widthPx) * 3;
   image.rgb.resize(rowBytes * static_cast<std::size_t>(heightPx));
   for (int y = 0; y < heightPx; ++y) {

@@ -330,8 +330,7 @@ void readWebp(StillHeader& header, Bytes file, const std::string& subject, const
 }  // namespace
 
 StillHeader readStillHeader(ContentType type, std::vector<std::uint8_t> file, const std::string& subject, const MediaLimits& limits) {
-  StillHeader header;
-  header.type = type;
+  StillHeader header{.type = type};
   switch (type) {
     case ContentType::kPng:
       readPng(header, file, subject, limits);

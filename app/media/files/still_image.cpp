@@ -108,9 +108,7 @@ AvFrame decode(const StillHeader& header, std::uint8_t missing, int halvings, co
 
 // The first frame of an animation, at its place on a white canvas.
 RgbImage placeOnCanvas(const RgbImage& frame, const StillHeader& header) {
-  RgbImage canvas;
-  canvas.width_px = header.canvasWidthPx;
-  canvas.height_px = header.canvasHeightPx;
+  RgbImage canvas{.width_px = header.canvasWidthPx, .height_px = header.canvasHeightPx};
   canvas.rgb.assign(static_cast<std::size_t>(canvas.width_px) * static_cast<std::size_t>(canvas.height_px) * 3, 255);
   const std::size_t rowBytes = static_cast<std::size_t>(frame.width_px) * 3;
   for (int y = 0; y < frame.height_px; ++y) {
@@ -159,9 +157,7 @@ DecodedStill decodeWith(const StillHeader& header, std::uint8_t missing, const s
   const AvFrame frame = decode(header, missing, byDecoder ? std::min(halvings, kMostHalvings) : 0, subject, limits);
   const ColourReading colour =
       readColour(frame->format, frame->color_range, frame->colorspace, {frame->width, frame->height}, ColourHint::kStill);
-  DecodedStill still;
-  still.colourRange = nameOf(colour.range);
-  still.colourMatrix = nameOf(colour.matrix);
+  DecodedStill still{.colourRange = nameOf(colour.range), .colourMatrix = nameOf(colour.matrix)};
   const PictureSize wanted = halved({header.widthPx, header.heightPx}, halvings);
   int left = 0;
   while (halved({frame->width, frame->height}, left).width_px > wanted.width_px) ++left;

@@ -26,8 +26,8 @@ struct StillHeader {
   int heightPx = 0;
   Orientation orientation = Orientation::kUpright;
   bool animated = false;
-  bool endMissing = false;              // the mark of the end, and maybe more: the pixels tell
-  std::vector<std::uint8_t> decodable;  // what the decoder gets; the whole file where nothing had to be left out
+  bool endMissing = false;                // the mark of the end, and maybe more: the pixels tell
+  std::vector<std::uint8_t> decodable{};  // what the decoder gets; the whole file where nothing had to be left out
   int canvasWidthPx = 0, canvasHeightPx = 0, offsetXPx = 0, offsetYPx = 0;  // of a first frame that is smaller than its animation
 };
 
@@ -37,7 +37,7 @@ StillHeader readStillHeader(ContentType type, std::vector<std::uint8_t> file, co
 PictureSize deliveredSize(const StillHeader& header, const MediaLimits& limits);
 
 struct DecodedStill {
-  RgbImage image;  // upright
+  RgbImage image{};  // upright
   std::string colourRange;
   std::string colourMatrix;
 };

@@ -22,9 +22,7 @@ RgbImage scaledTo(const RgbImage& image, PictureSize size) {
               image.rgb.size() == static_cast<std::size_t>(image.width_px) * static_cast<std::size_t>(image.height_px) * 3,
           "a thumbnail needs a packed RGB picture");
   if (size.width_px == image.width_px && size.height_px == image.height_px) return image;
-  RgbImage small;
-  small.width_px = size.width_px;
-  small.height_px = size.height_px;
+  RgbImage small{.width_px = size.width_px, .height_px = size.height_px};
   small.rgb.resize(static_cast<std::size_t>(small.width_px) * static_cast<std::size_t>(small.height_px) * 3);
   // The source is only read; OpenCV has no const view.
   const cv::Mat from(image.height_px, image.width_px, CV_8UC3, const_cast<std::uint8_t*>(image.rgb.data()));

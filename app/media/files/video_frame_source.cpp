@@ -20,8 +20,7 @@ VideoReader::VideoReader(std::unique_ptr<VideoContainer> container, const VideoF
       m_converter(m_container->path()) {}
 
 SampledFrame VideoReader::frameAt(double askedS, VideoDecoder::Following following) {
-  SampledFrame sampled;
-  sampled.asked_s = askedS;
+  SampledFrame sampled{.asked_s = askedS};
   const VideoDecoder::Shown shown = m_decoder.frameAt(askedS, following);
   sampled.actual_s = shown.startS;
   const Deinterlaced whole = deinterlace(*shown.frame);

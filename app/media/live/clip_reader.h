@@ -26,10 +26,10 @@ struct WatchRequest {
 class ClipReader {
  public:
   struct Clip {
-    std::vector<SampledFrame> frames;  // asked_s rises over all clips, in steps of everyS
-    bool ended = false;                // nothing follows; frames may still be the last ones
-    std::string endedBecause;          // an English clause; may be empty
-    std::vector<MediaNotice> notices;
+    std::vector<SampledFrame> frames{};  // asked_s rises over all clips, in steps of everyS
+    bool ended = false;                  // nothing follows; frames may still be the last ones
+    std::string endedBecause{};          // an English clause; may be empty
+    std::vector<MediaNotice> notices{};
   };
 
   virtual ~ClipReader() = default;

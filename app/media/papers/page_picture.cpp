@@ -64,12 +64,7 @@ std::unique_ptr<MediaSource> openPage(std::unique_ptr<MediaFile> file, const Med
   const auto pdf = std::make_shared<PdfFile>(*file);  // shared: the function that draws can be copied
   const int page = pdf->rangeOf(request.pages).first;
   const QSize size = sizeOf(pdf->document().pagePointSize(page), request, limits);
-  MediaInfo info;
-  info.container = "pdf";
-  info.codec = "pdf";
-  info.widthPx = size.width();
-  info.heightPx = size.height();
-  info.pages = pdf->pages();
+  MediaInfo info{.container = "pdf", .codec = "pdf", .widthPx = size.width(), .heightPx = size.height(), .pages = pdf->pages()};
   return std::make_unique<PictureSource>(
       std::move(file), std::move(info),
       [pdf, page, size](const MediaFile& of, MediaInfo&, const InterruptToken&) { return drawn(of, *pdf, page, size); });

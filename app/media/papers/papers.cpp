@@ -45,8 +45,7 @@ DocumentText Papers::readText(const MediaFile& file, const MediaRequest& request
   const PaperType type = paperType(file).value_or(PaperType::kArchive);
   if (type == PaperType::kPdf) return readPdf(file, request.pages, m_limits, interrupt);
   if (request.pages != PageRange()) throw Exception(ErrorCode::kInvalidArgument, file.path(), "this document has no pages");
-  DocumentText read;
-  read.encoding = "UTF-8";
+  DocumentText read{.encoding = "UTF-8"};
   MarkedText into;
   if (type == PaperType::kArchive) {
     readArchive(file, read, into);

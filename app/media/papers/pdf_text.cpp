@@ -100,10 +100,7 @@ DocumentText readPdf(const MediaFile& file, const PageRange& range, const MediaL
     if (letters > kDocumentBytes) break;
     pages.push_back(std::move(lines));
   }
-  DocumentText read;
-  read.encoding = "UTF-8";
-  read.container = "pdf";
-  read.pages = pdf.pages();
+  DocumentText read{.encoding = "UTF-8", .container = "pdf", .pages = pdf.pages()};
   if (std::ssize(pages) < wanted.end - wanted.first)
     read.notices.push_back({NoticeCode::kPartUnread, std::ssize(pages), wanted.end - wanted.first, "pages"});
   joinHyphens(pages);

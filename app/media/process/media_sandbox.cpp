@@ -172,8 +172,7 @@ void requireOneThread() {
 }
 
 bool takeAllFiles(int version) {
-  LandlockRules rules;
-  rules.files = kFileRights[std::min<std::size_t>(static_cast<std::size_t>(version), std::size(kFileRights) - 1)];
+  LandlockRules rules{.files = kFileRights[std::min<std::size_t>(static_cast<std::size_t>(version), std::size(kFileRights) - 1)]};
   if (version >= kWithPorts) rules.ports = kPortRights;
   if (version >= kWithScopes) rules.scopes = kScopes;
   const OpenFile ruleset(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0)));

@@ -205,8 +205,7 @@ ProcessSound::ProcessSound(std::shared_ptr<MediaProcess> process, const std::str
 }
 
 void ProcessSound::open(const InterruptToken& interrupt) {
-  MediaRequest request;
-  request.path = m_path;
+  MediaRequest request{.path = m_path};
   const MediaQuestion question{MediaMessage::kOpenSound, MediaMessage::kSoundOpened, m_path,
                                wire::encoded_fields(AskFile{m_number, request, m_files.files()}), m_files.descriptors()};
   m_start = m_process->ask(question, MediaProcess::kAnyProcess, interrupt,
@@ -268,8 +267,7 @@ std::unique_ptr<SoundSource> ProcessMediaReader::openSound(const SoundRequest& r
 }
 
 MediaKind ProcessMediaReader::detectKind(const std::string& path, const InterruptToken& interrupt) const {
-  MediaRequest request;
-  request.path = path;
+  MediaRequest request{.path = path};
   MediaKind kind = MediaKind::kImage;
   const GivenFiles files = given(path, openMedia(path));
   m_process->ask(questionAbout(MediaMessage::kDetectKind, MediaMessage::kDetected, request, files), MediaProcess::kAnyProcess, interrupt,
@@ -278,9 +276,7 @@ MediaKind ProcessMediaReader::detectKind(const std::string& path, const Interrup
 }
 
 Subtitles ProcessMediaReader::readSubtitles(const std::string& path, const std::string& encoding, const InterruptToken& interrupt) const {
-  MediaRequest request;
-  request.path = path;
-  request.encoding = encoding;
+  MediaRequest request{.path = path, .encoding = encoding};
   Subtitles subtitles;
   const GivenFiles files = given(path, openMedia(path));
   m_process->ask(questionAbout(MediaMessage::kReadLines, MediaMessage::kLines, request, files), MediaProcess::kAnyProcess, interrupt,

@@ -108,8 +108,7 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
       "files", QCoreApplication::translate("options", "Images, videos or texts to attach, or a GGUF file to open."), "[files...]");
   parser.process(application);
 
-  Options options;
-  options.demo = parser.isSet(demo);
+  Options options{.demo = parser.isSet(demo)};
   const std::optional<QString> place = placeOf(parser, parser.value(model), server);
   if (!place) return std::nullopt;
   options.modelFolder = *place;

@@ -14,11 +14,11 @@
 namespace winnow::bootstrap {
 
 struct Options {
-  bool demo = false;    // demo model, a sample video attached, its question typed in
-  QString modelFolder;  // or GGUF file; empty: the one used last, or the demo model
+  bool demo = false;      // demo model, a sample video attached, its question typed in
+  QString modelFolder{};  // or GGUF file; empty: the one used last, or the demo model
   Device device = Device::kAuto;
   WeightFormat format = WeightFormat::kAuto;
-  QList<QByteArray> files;  // attached to a new chat
+  QList<QByteArray> files{};  // attached to a new chat
 };
 
 // Prints help or version and exits where asked; nothing for wrong usage (the reason was printed).

@@ -203,9 +203,7 @@ std::string makers_text(const CacheMakers& makers, const TurnFigures& figures) {
     text += (text.empty() ? "" : ", then ") + maker_text(maker.recipe);
     named = named || (maker.recipe.method == figures.method && maker.recipe.retention == figures.retention);
   }
-  RecipeSpec asked;
-  asked.method = figures.method;
-  asked.retention = figures.retention;
+  RecipeSpec asked{.method = figures.method, .retention = figures.retention};
   if (text.empty()) return maker_text(asked);
   return named ? text : text + " (new files: " + maker_text(asked) + ")";
 }

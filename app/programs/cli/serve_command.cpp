@@ -47,9 +47,7 @@ app::ApiOptions api_options(const ServeOptions& options) {
   const bool own_machine = options.host == "127.0.0.1" || options.host == "::1";
   if (!own_machine && options.key_file.empty())
     throw CLI::ValidationError("--host", "other machines can reach this address: --api-key-file is needed, too");
-  app::ApiOptions api;
-  api.address = options.host;
-  api.port = static_cast<std::uint16_t>(options.port);
+  app::ApiOptions api{.address = options.host, .port = static_cast<std::uint16_t>(options.port)};
   if (!options.key_file.empty()) api.access.key = key_of(options.key_file);
   api.access.origins = options.origins;
   api.defaults.recipe = recipe_of(options.turn);

@@ -350,10 +350,7 @@ Sampling sampling_of(const TurnOptions& options) {
 PromptSettings prompt_settings(const TurnOptions& options) {
   // One day for the whole run: a chat over midnight stays the same chat.
   static const std::string today = QDate::currentDate().toString(Qt::ISODate).toStdString();
-  PromptSettings settings;
-  settings.thinking = thinking_of(options.sampling);
-  settings.day = options.day.empty() ? today : options.day;
-  return settings;
+  return {.thinking = thinking_of(options.sampling), .day = options.day.empty() ? today : options.day};
 }
 
 void add_think_option(CLI::App& command, Sampling& sampling) {

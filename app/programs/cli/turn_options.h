@@ -19,29 +19,29 @@ class App;
 namespace winnow::cli {
 
 struct TurnOptions {
-  std::vector<std::string> images;
-  std::vector<std::string> videos;
-  std::vector<std::string> documents;
+  std::vector<std::string> images{};
+  std::vector<std::string> videos{};
+  std::vector<std::string> documents{};
   std::int64_t document_tokens = 0;  // of every document, from its beginning; 0: all
-  std::string encoding;  // of every document and of subtitles, by a name of app/media/files/text_encoding.h; empty: by their bytes
-  PageRange pages;       // of every document; 0: all
+  std::string encoding{};  // of every document and of subtitles, by a name of app/media/files/text_encoding.h; empty: by their bytes
+  PageRange pages{};       // of every document; 0: all
   app::PaperForm document_as = app::PaperForm::kByModel;
-  bool model_sees = false;        // as suit_model() found it
-  FramePlan plan;                 // of every video; every_s counts before frame_count
-  MediaDetails detail;            // of every image and every video
-  std::string subtitles;          // as media_options.h reads it
-  std::vector<std::string> pins;  // as pin_options.h reads them
-  std::string recipe_file;        // that the recipe was read from
+  bool model_sees = false;          // as suit_model() found it
+  FramePlan plan{};                 // of every video; every_s counts before frame_count
+  MediaDetails detail{};            // of every image and every video
+  std::string subtitles{};          // as media_options.h reads it
+  std::vector<std::string> pins{};  // as pin_options.h reads them
+  std::string recipe_file{};        // that the recipe was read from
   RecipeSpec recipe;
   Guard guard = Guard::kKeep;
-  Sampling sampling;
+  Sampling sampling{};
   bool answer_length_given = false;  // by --max-tokens
   bool seed_given = false;           // by --seed, or a recipe's that is not 0
-  std::string system_prompt;
-  std::vector<std::string> given;              // options that the command line named: "--method"
-  std::string day;                             // that chat templates write; empty: today's, of a cache that is gone on from its own
-  std::string load_cache;                      // file of a kept conversation to go on from
-  std::string save_cache;                      // where to keep it afterwards
+  std::string system_prompt{};
+  std::vector<std::string> given{};            // options that the command line named: "--method"
+  std::string day{};                           // that chat templates write; empty: today's, of a cache that is gone on from its own
+  std::string load_cache{};                    // file of a kept conversation to go on from
+  std::string save_cache{};                    // where to keep it afterwards
   std::map<std::string, std::string> heard{};  // by video or sound: the file of what is said in it; empty: nothing
 };
 

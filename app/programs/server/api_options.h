@@ -21,19 +21,19 @@ inline constexpr ConversationId kFirstServedConversation = kFirstUnkeptConversat
 struct ApiOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8642;  // 0: any that is free
-  ApiAccess access;
-  RequestDefaults defaults;
+  ApiAccess access{};
+  RequestDefaults defaults{};
   bool lengthGiven = false;  // of an answer, by defaults.sampling
-  std::vector<std::string> mediaFolders;
-  std::optional<RemoteMediaLimits> remoteMedia;      // nothing: none are fetched
-  std::string storeFolder;                           // of media inside requests
+  std::vector<std::string> mediaFolders{};
+  std::optional<RemoteMediaLimits> remoteMedia{};    // nothing: none are fetched
+  std::string storeFolder{};                         // of media inside requests
   ServedSounds::Hearing hearing{};                   // of sounds; empty: none are heard
   std::int64_t storedBytes = std::int64_t{4} << 30;  // of them, at most
   std::int64_t keptBytes = std::int64_t{4} << 30;    // of the caches of answered threads, at most
   std::size_t mostWaiting = 16;                      // requests, those that are answered included
   std::size_t atOnce = 1;                            // answers, whose decode steps are shared
-  std::string version;
-  HttpLimits limits;
+  std::string version{};
+  HttpLimits limits{};
 };
 
 }  // namespace winnow::app

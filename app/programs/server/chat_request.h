@@ -21,14 +21,14 @@ enum class AnswerForm : int { kChat = 1, kText = 2 };
 
 struct ChatRequest {
   AnswerForm form = AnswerForm::kChat;
-  std::string model;  // as named; empty: none
-  Turn turn;          // without a conversation
+  std::string model{};  // as named; empty: none
+  Turn turn{};          // without a conversation
   bool stream = false;
   bool usageInStream = false;
-  bool lengthGiven = false;          // of the answer
-  std::string echo;                  // before the text: the prompt, where it is wanted again
-  std::vector<std::string> ignored;  // fields that had no effect
-  std::vector<std::string> sounds;   // files of sound among the turn's documents, which are to become what is said in them
+  bool lengthGiven = false;            // of the answer
+  std::string echo{};                  // before the text: the prompt, where it is wanted again
+  std::vector<std::string> ignored{};  // fields that had no effect
+  std::vector<std::string> sounds{};   // files of sound among the turn's documents, which are to become what is said in them
 };
 
 // The defaults for what a request leaves out.

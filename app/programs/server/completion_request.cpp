@@ -25,8 +25,7 @@ std::string promptOf(const RequestFields& body) {
 }  // namespace
 
 ChatRequest completionRequestOf(const RequestFields& body, const RequestDefaults& defaults) {
-  ChatRequest request;
-  request.form = AnswerForm::kText;
+  ChatRequest request{.form = AnswerForm::kText};
   readAnswerSettings(body, defaults, request);
   if (!request.lengthGiven) request.turn.sampling.max_new_tokens = kUsualTokens;
   request.lengthGiven = true;

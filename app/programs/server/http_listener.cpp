@@ -209,8 +209,7 @@ bool hasForeignCoding(const http::request_header<>& header) {
 
 HttpRequest requestOf(const Parser& parser) {
   const http::request_header<>& header = parser.get().base();
-  HttpRequest request;
-  request.method = text(header.method_string());
+  HttpRequest request{.method = text(header.method_string())};
   const std::string target = text(header.target());
   const std::size_t mark = target.find('?');
   request.path = target.substr(0, mark);

@@ -21,16 +21,16 @@
 namespace winnow::app {
 
 struct HttpRequest {
-  std::string method;  // "GET"
-  std::string path;    // from "/" on, without the query; as sent
-  std::string query;   // after the "?"
-  std::string host;
-  std::string origin;         // empty: none
-  std::string authorization;  // likewise
-  std::string session;        // header Winnow-Session; likewise
-  std::string type;           // Content-Type; likewise
+  std::string method;   // "GET"
+  std::string path{};   // from "/" on, without the query; as sent
+  std::string query{};  // after the "?"
+  std::string host{};
+  std::string origin{};         // empty: none
+  std::string authorization{};  // likewise
+  std::string session{};        // header Winnow-Session; likewise
+  std::string type{};           // Content-Type; likewise
   bool announcesBody = false;
-  std::string body;
+  std::string body{};
 };
 
 struct HttpReply {

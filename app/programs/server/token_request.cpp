@@ -14,10 +14,8 @@ namespace {
 using Ordered = nlohmann::ordered_json;
 
 Tokenize ofText(std::string text, bool withPrefix) {
-  Tokenize request;
-  request.messages = {{Role::kUser, {TextItem{std::move(text)}}}};
-  request.prompt.form = withPrefix ? PromptForm::kPlainText : PromptForm::kBareText;
-  return request;
+  return {.messages = {{Role::kUser, {TextItem{std::move(text)}}}},
+          .prompt = {.form = withPrefix ? PromptForm::kPlainText : PromptForm::kBareText}};
 }
 
 // A piece that is no whole text is told by its bytes.
@@ -27,8 +25,7 @@ Ordered pieceJson(const std::string& piece) { return QByteArrayView(piece).isVal
 
 TokenRequest tokenizeRequestOf(const RequestFields& body, const RequestDefaults& defaults, const RequestMedia& media,
                                const MediaReader& reader) {
-  TokenRequest request;
-  request.model = body.text("model").value_or("");
+  TokenRequest request{.model = body.text("model").value_or("")};
   if (auto content = body.text("content")) {
     if (!body.boolean("parse_special", true)) refuseUnsupported("parse_special", "reading special tokens as text");
     request.withPieces = body.boolean("with_pieces", false);

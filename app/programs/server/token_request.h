@@ -16,7 +16,7 @@ namespace winnow::app {
 struct TokenRequest {
   enum class Form : int { kContent = 1, kPrompt = 2, kBack = 3 };
   std::string model;
-  RequestBody body;  // Tokenize or Detokenize
+  RequestBody body{};  // Tokenize or Detokenize
   Form form = Form::kContent;
   bool withPieces = false;     // the bytes of each token, too
   std::optional<Turn> chat{};  // a thread instead of body, whose prompt is what an answer to it begins with

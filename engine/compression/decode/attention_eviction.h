@@ -22,7 +22,7 @@ namespace winnow {
 // Parallel to the slots of one head.
 struct SlotAttention {
   std::vector<float> sum;
-  std::vector<float> square;       // of group-mean probabilities; empty if the rule needs none
+  std::vector<float> square{};     // of group-mean probabilities; empty if the rule needs none
   std::vector<std::int32_t> rows;  // that saw the slot
   // In a layer with a window, the slots' tokens: some may have been evicted before they are scored. Else empty.
   std::vector<std::int32_t> original{};

@@ -76,9 +76,7 @@ class LeavingWindow {
  private:
   SharedEntries& table_of(LayerId layer, KvHead kv_head) {
     if (cache_.shared_entries(layer, kv_head) == nullptr) {
-      SharedEntries fresh;
-      fresh.rotation = rule_.rotation;
-      fresh.zero_counts = rule_.zero_counts;
+      SharedEntries fresh{.rotation = rule_.rotation, .zero_counts = rule_.zero_counts};
       cache_.set_shared_entries(layer, kv_head, std::move(fresh));
     }
     return *cache_.shared_entries(layer, kv_head);

@@ -212,10 +212,7 @@ class RowPass {
   }
 
   RowStatistics fetched() {
-    RowStatistics result;
-    result.rows = need_.rows;
-    result.reduce = need_.reduce;
-    result.row_count = tokens_ - first_;
+    RowStatistics result{.rows = need_.rows, .reduce = need_.reduce, .row_count = tokens_ - first_};
     HostCopies copies;
     std::vector<double> entropy;
     std::vector<std::int64_t> all_finite;

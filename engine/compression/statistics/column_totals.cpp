@@ -204,8 +204,7 @@ SmallEntries count_small_entries(const LayerView& view, std::int64_t first_row, 
   if (seen.defined()) logits.seen = seen.const_data_ptr<std::int32_t>();
 
   const auto fp32 = query.options().dtype(at::kFloat);
-  SmallEntries small;
-  small.maxima = at::full({view.query.size(0), rows}, -std::numeric_limits<float>::infinity(), fp32);
+  SmallEntries small{.maxima = at::full({view.query.size(0), rows}, -std::numeric_limits<float>::infinity(), fp32)};
   raise_maxima(logits, small.maxima);
   for (KvHead head{0}; head < std::ssize(view.past_keys); ++head) {
     const at::Tensor past = with_packed_rows(view.past_keys[static_cast<std::size_t>(head)].to(query.scalar_type()));

@@ -13,11 +13,11 @@ namespace winnow {
 
 // Undefined or empty if not requested. n: columns of the segment, m: retained slots of a head.
 struct ColumnTotals {
-  at::Tensor sums;                       // [Hkv, G, n] fp32
-  at::Tensor squares;                    // [Hkv, n] fp32, of the group mean
-  at::Tensor entropy;                    // [Hkv, G] double
-  std::vector<at::Tensor> past_sums;     // per KV head [G, m]
-  std::vector<at::Tensor> past_squares;  // per KV head [m]
+  at::Tensor sums;                         // [Hkv, G, n] fp32
+  at::Tensor squares{};                    // [Hkv, n] fp32, of the group mean
+  at::Tensor entropy{};                    // [Hkv, G] double
+  std::vector<at::Tensor> past_sums{};     // per KV head [G, m]
+  std::vector<at::Tensor> past_squares{};  // per KV head [m]
 };
 
 // Adds the attention of query rows [first_row, end). columns_before: the segment's columns before the first query row. totals.sums must be
@@ -29,8 +29,8 @@ void add_columns(const LayerView& view, std::int64_t first_row, std::int64_t col
 //
 // Memory is O(H * rows).
 struct SmallEntries {
-  at::Tensor counts;  // int64 [Hkv, G]: segment entries that a row sees and that are less than p times the row's largest
-  at::Tensor maxima;  // fp32 [H, rows]: the row's largest logit, over retained slots and what it sees of the segment; NaN if one was NaN
+  at::Tensor counts{};  // int64 [Hkv, G]: segment entries that a row sees and that are less than p times the row's largest
+  at::Tensor maxima;    // fp32 [H, rows]: the row's largest logit, over retained slots and what it sees of the segment; NaN if one was NaN
 };
 
 // For query rows [first_row, end). columns_before: as in add_columns(). The view must be on a GPU and fit (device_logits.h). Does not wait

@@ -17,8 +17,8 @@ namespace winnow {
 
 struct DocumentTokens {
   std::vector<std::int64_t> ids;
-  std::vector<TokenOrigin> origins;  // modality kDocument; frame: the line, from 0; `media` at -1
-  std::int64_t all = 0;              // tokens of the whole text; more than ids if it was cut
+  std::vector<TokenOrigin> origins{};  // modality kDocument; frame: the line, from 0; `media` at -1
+  std::int64_t all = 0;                // tokens of the whole text; more than ids if it was cut
 };
 
 class DocumentMemo {

@@ -28,11 +28,7 @@ double product_speed(at::ScalarType type) {
 double patches_of_a_frame(const VisionLanguageModel& model) {
   constexpr double kNumbersOfPatch = 3 * 14 * 14;
   const std::int64_t frames = model.info().traits.joined_frames;
-  MediaFacts facts;
-  facts.kind = MediaKind::kVideo;
-  facts.picture = {640, 360};
-  facts.frames = frames;
-  facts.duration_s = static_cast<double>(frames);
+  MediaFacts facts{.kind = MediaKind::kVideo, .picture = {640, 360}, .frames = frames, .duration_s = static_cast<double>(frames)};
   for (std::int64_t i = 0; i < frames; ++i) facts.times_s.push_back(static_cast<double>(i));
   const RgbImage grey{640, 360, std::vector<std::uint8_t>(std::size_t{3} * 640 * 360, 128)};
   const std::vector<RgbImage> pictures(static_cast<std::size_t>(frames), grey);

@@ -31,9 +31,7 @@ ToldCache cache_of(const ModelPackage& package) {
 std::unique_ptr<LoadedModel> read_package(const LoadModel& request, const std::shared_ptr<const ModelPackage>& package,
                                           const LoadHooks& hooks, const InterruptToken& interrupt) {
   auto loaded = std::make_unique<LoadedModel>();
-  ModelSource source;
-  source.package = package;
-  source.projector = request.projector;
+  ModelSource source{.package = package, .projector = request.projector};
   const DeviceChoice choice = choose_device(request.device, request.format, package->tensors(), cache_of(*package));
   source.device = choice.device;
   source.device_note = choice.note;

@@ -48,9 +48,7 @@ std::optional<FirstStep> read_first_token(const VisionLanguageModel& network, Se
   const Stopwatch watch;
   compressor.add_first_token();
   ScoresObserver observer(compressor);
-  FirstStep step;
-  step.token = *token;
-  step.logits = append_step(network, working, *token, &observer);
+  FirstStep step{.token = *token, .logits = append_step(network, working, *token, &observer)};
   synchronize_device();
   step.elapsed_ms = watch.elapsed_ms();
   return step;

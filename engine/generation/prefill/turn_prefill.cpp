@@ -75,8 +75,7 @@ double TurnPrefill::run_layers(Compaction compaction) {
   TurnTrace* const trace = context_.trace;
   const at::Tensor positions = segment_.positions;  // of all tokens, before any is pruned
   Audience audience(compressions_);
-  PrefillHooks hooks;
-  hooks.observer = &audience;
+  PrefillHooks hooks{.observer = &audience};
   if (compressions_.size() == 1) hooks.pruner = compressions_.front().pruner();
   if (compaction == Compaction::kLayerByLayer) {
     hooks.after_layer = [this](std::int64_t layers_done) { compressions_.front().compact_ready(conversation_, layers_done); };

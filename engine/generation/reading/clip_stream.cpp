@@ -244,8 +244,7 @@ void ClipStream::compress(const Recipe& recipe, Conversation& working) {
 }
 
 void ClipStream::keep(KvCache& cache, LayerId layer, std::span<const std::vector<std::int32_t>> chosen) {
-  LayerPlan plan;
-  plan.budget = caps_[layer];
+  LayerPlan plan{.budget = caps_[layer]};
   for (std::size_t head = 0; head < chosen.size(); ++head) {
     const auto first = static_cast<std::int32_t>(before_[layer][head]);
     std::vector<std::int32_t>& kept = plan.kept.emplace_back(static_cast<std::size_t>(first));

@@ -15,9 +15,7 @@ namespace {
 
 // Rows [first, first + count) of a segment, to be prefilled by themselves.
 TurnSegment part_of(const TurnSegment& segment, std::int64_t first, std::int64_t count) {
-  TurnSegment part;
-  part.hidden = segment.hidden.narrow(0, first, count).clone();
-  part.positions = segment.positions.narrow(1, first, count);
+  TurnSegment part{.hidden = segment.hidden.narrow(0, first, count).clone(), .positions = segment.positions.narrow(1, first, count)};
   const bool last = first + count == segment.positions.size(1);
   // Every axis goes on from a clip's end in the same way where one clip follows the other.
   part.next_position = last ? segment.next_position : segment.positions.select(1, first + count).min().item<std::int64_t>();
@@ -80,8 +78,7 @@ ForeseenCache foresee_stream(const KvCache& before, const ClipStream& stream, co
 }  // namespace
 
 void ClipReading::read(TurnSegment segment) {
-  PrefillHooks hooks;
-  hooks.says_progress = false;
+  PrefillHooks hooks{.says_progress = false};
   const SegmentPrefill prefill = prefill_segment(context_, segment, made_.state, hooks, rows_of(context_.trace, LogitRows::kNone));
   trace_rows(context_.trace, segment.positions, prefill.logits);
   made_.timings.prefill += prefill.elapsed_ms;

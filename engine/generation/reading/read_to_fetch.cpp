@@ -39,8 +39,7 @@ PreparedContext ReadToFetch::prepare(const RequestContext& context, const Unread
   TurnSegment& segment = media.begun.segment;
   Conversation& working = media.begun.conversation;
   working.cache.reset_peak();
-  PrefillHooks hooks;
-  hooks.window = {recipe_.composition().media_window, media.judged.context_begin()};
+  PrefillHooks hooks{.window = {recipe_.composition().media_window, media.judged.context_begin()}};
   const SegmentPrefill prefill = prefill_segment(context, segment, working, hooks, rows_of(context.trace, LogitRows::kNone));
   trace_rows(context.trace, segment.positions, prefill.logits);
   PreparedMedia made = prepared_media(media);
@@ -52,8 +51,7 @@ ReadyTurn ReadToFetch::read_question(const RequestContext& context, const Prepar
                                      Conversation working) const {
   // Nothing of the question is in the cache yet, but its names are.
   FrameRetrieval retrieval(context, recipe_, prepared.tokens, working);
-  PrefillHooks hooks;
-  hooks.before_layer = [&](LayerId layer, const TurnSegment& segment) { retrieval.before_layer(layer, segment); };
+  PrefillHooks hooks{.before_layer = [&](LayerId layer, const TurnSegment& segment) { retrieval.before_layer(layer, segment); }};
   SegmentPrefill prefill = prefill_segment(context, question, working, hooks, rows_of(context.trace, LogitRows::kLast));
   SegmentCompression& compression = retrieval.compression();
   compression.finish(working, context.emit);

@@ -14,9 +14,7 @@ DocumentTokens document_tokens(const Tokenizer& tokenizer, std::string_view text
   if (most > 0 && document.all > most) document.ids.resize(static_cast<std::size_t>(most));
   std::int32_t line = 0;
   for (const std::int64_t id : document.ids) {
-    TokenOrigin origin;
-    origin.modality = Modality::kDocument;
-    origin.frame = line;
+    TokenOrigin origin{.modality = Modality::kDocument, .frame = line};
     document.origins.push_back(origin);
     const std::string_view bytes = tokenizer.token_bytes(id);
     line += static_cast<std::int32_t>(std::count(bytes.begin(), bytes.end(), '\n'));

@@ -18,8 +18,7 @@ EncodedMedia encode_media(const MediaEncoder& encoder, std::span<OpenedMedia> me
     const double vision_before = encoded.timings.vision;
     const std::int32_t number = first + static_cast<std::int32_t>(i);
     EncodedSource source = encoder.encode(media[i], encoding_of(turn, judge, number), encoded.timings);
-    EncodedMedium medium;
-    medium.features = std::move(source.features);
+    EncodedMedium medium{.features = std::move(source.features)};
     encoded.work.video_frames += source.encoded_frames;
     if (request.kind == MediaKind::kImage && encoded.timings.vision > vision_before)
       encoded.work.image_tokens += std::ssize(medium.features.origins);

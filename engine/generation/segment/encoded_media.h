@@ -17,7 +17,7 @@ namespace winnow {
 
 struct EncodedMedium {
   MediaFeatures features;
-  std::vector<bool> pinned;        // per token
+  std::vector<bool> pinned{};      // per token
   std::vector<TokenOrigin> all{};  // with those that are never read (RecipeSpec::before); empty: none was left out
 };
 

@@ -255,9 +255,7 @@ OpenedMedia MediaEncoder::open(const MediaRequest& request, bool only_image) con
   if (request.kind == MediaKind::kVideo && !model_.info().traits.reads_videos)
     throw Exception(ErrorCode::kModelReadsImages, request.path, "this model reads images, but no videos");
   if (context_.opener == nullptr) throw Exception(ErrorCode::kUnsupportedFormat, request.path, "this build cannot read media files");
-  OpenedMedia media;
-  media.request = request;
-  media.only_image = only_image;
+  OpenedMedia media{.request = request, .only_image = only_image};
   if (!document) media.most_tokens = most_tokens_of(request.detail, request.kind, request.path);
   MediaRequest asked = request;
   const std::int64_t token_px = model_.info().picture_detail.token_px;

@@ -24,11 +24,11 @@ namespace winnow {
 // One opened media item of a turn, before anything is encoded.
 struct OpenedMedia {
   MediaRequest request;
-  std::unique_ptr<FrameSource> source;
+  std::unique_ptr<FrameSource> source{};
   bool only_image = true;        // of its message
   std::int64_t most_tokens = 0;  // MediaFacts::most_tokens: what the request's detail means to the model
-  DocumentTokens document;       // of a document
-  SubtitleTokens subtitles;      // of a video
+  DocumentTokens document{};     // of a document
+  SubtitleTokens subtitles{};    // of a video
 
   MediaFacts facts() const;
   double frame_s() const;  // of a video, as FrameSeconds has it; 0: no video

@@ -38,10 +38,9 @@ ProbePrompts probe_prompts(const ThreadToRead& asking, const PromptMedia& media,
   const ThreadToRead without_thoughts{asking.model, asking.messages, quiet, asking.held};
   const ThreadToRead& thread = goes_on(without_thoughts) ? without_thoughts : asking;
   const std::string what = attached(thread.messages.back());
-  ProbePrompts prompts;
-  prompts.repeat = asked(thread, media, "Repeat the previous " + what + " exactly.", TimeInstruction::kNone);
-  prompts.repeat_part =
-      asked(thread, media, "Repeat the part of the previous " + what + " exactly, starting with ", TimeInstruction::kNone);
+  ProbePrompts prompts{
+      .repeat = asked(thread, media, "Repeat the previous " + what + " exactly.", TimeInstruction::kNone),
+      .repeat_part = asked(thread, media, "Repeat the part of the previous " + what + " exactly, starting with ", TimeInstruction::kNone)};
   std::vector<std::string> requests(ask.begin(), ask.end());
   if (requests.empty()) requests.push_back("Describe the " + what + ".");
   for (const std::string& request : requests) prompts.requests.push_back(asked(thread, media, request, TimeInstruction::kAsTheModelHasIt));

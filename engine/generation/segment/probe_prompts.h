@@ -18,9 +18,9 @@ namespace winnow {
 struct ProbePrompts {
   std::vector<std::int64_t> repeat;       // "Repeat the previous video exactly." as a whole request, without a time instruction
   std::vector<std::int64_t> repeat_part;  // "... starting with ", up to where the turn ends
-  std::vector<std::int64_t> turn_end;     // the end of the user's turn and the beginning of an answer
+  std::vector<std::int64_t> turn_end{};   // the end of the user's turn and the beginning of an answer
   // "Describe the video.", or what is asked instead; each with the time instruction as any question has it.
-  std::vector<std::vector<std::int64_t>> requests;
+  std::vector<std::vector<std::int64_t>> requests{};
 };
 
 // thread, media: as in build_prompt(). ask: instead of a description; empty: that.

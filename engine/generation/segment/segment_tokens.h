@@ -42,13 +42,7 @@ struct SegmentTokens {
 
   std::int64_t size() const { return std::ssize(modality); }
   // Without the generated ones.
-  TokenCounts counts() const {
-    TokenCounts counts;
-    counts.prompt = size();
-    counts.visual = visual;
-    counts.text = size() - visual;
-    return counts;
-  }
+  TokenCounts counts() const { return {.prompt = size(), .visual = visual, .text = size() - visual}; }
 };
 
 }  // namespace winnow

@@ -57,14 +57,10 @@ std::vector<Value> picked(std::span<const Value> first, std::span<const Value> s
 }  // namespace
 
 SubtitleTokens subtitle_tokens(const Tokenizer& tokenizer, std::vector<TimedLine> lines, std::vector<double> frames_s) {
-  SubtitleTokens subtitles;
-  subtitles.lines = std::move(lines);
-  subtitles.frames_s = std::move(frames_s);
+  SubtitleTokens subtitles{.lines = std::move(lines), .frames_s = std::move(frames_s)};
   for (const TimedLine& line : subtitles.lines) {
     const std::vector<std::int64_t> ids = tokenizer.encode(line.text + "\n", SpecialText::kAsText, TextStart::kAfterToken);
-    TokenOrigin origin;
-    origin.modality = Modality::kSubtitle;
-    origin.frame = static_cast<std::int32_t>(subtitles.line_ends.size());
+    TokenOrigin origin{.modality = Modality::kSubtitle, .frame = static_cast<std::int32_t>(subtitles.line_ends.size())};
     subtitles.ids.insert(subtitles.ids.end(), ids.begin(), ids.end());
     subtitles.origins.insert(subtitles.origins.end(), ids.size(), origin);
     subtitles.line_ends.push_back(std::ssize(subtitles.ids));
@@ -81,11 +77,9 @@ MediaFeatures with_subtitles(const VisionLanguageModel& model, MediaFeatures vid
   const std::vector<std::int64_t> order = order_of(video.origins, subtitles);
   if (video.ids.empty()) video.ids.assign(video.origins.size(), model.prompt().video_token_id);
   const at::Tensor words = model.text().embed(at::tensor(subtitles.ids, at::kLong));
-  MediaFeatures all;
-  all.features = at::cat({video.features, words}, 0).index_select(0, numbers_on(video.features.device(), order));
-  all.origins = picked<TokenOrigin>(video.origins, subtitles.origins, order);
-  all.ids = picked<std::int64_t>(video.ids, subtitles.ids, order);
-  return all;
+  return {.features = at::cat({video.features, words}, 0).index_select(0, numbers_on(video.features.device(), order)),
+          .origins = picked<TokenOrigin>(video.origins, subtitles.origins, order),
+          .ids = picked<std::int64_t>(video.ids, subtitles.ids, order)};
 }
 
 std::string name_of_content(const FrameSource& source) {

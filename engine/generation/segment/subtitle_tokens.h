@@ -21,11 +21,11 @@
 namespace winnow {
 
 struct SubtitleTokens {
-  std::vector<TimedLine> lines;
-  std::vector<double> frames_s;         // when the video's frames are, as they were asked for
-  std::vector<std::int64_t> ids;        // of all lines, each with its end of line
-  std::vector<TokenOrigin> origins;     // one per id: kSubtitle, `frame` the line, `media` at -1
-  std::vector<std::int64_t> line_ends;  // per line: how many ids it and those before it have
+  std::vector<TimedLine> lines{};
+  std::vector<double> frames_s;           // when the video's frames are, as they were asked for
+  std::vector<std::int64_t> ids{};        // of all lines, each with its end of line
+  std::vector<TokenOrigin> origins{};     // one per id: kSubtitle, `frame` the line, `media` at -1
+  std::vector<std::int64_t> line_ends{};  // per line: how many ids it and those before it have
 };
 
 // Special tokens in a line count as text. Errors: those of Tokenizer::encode().

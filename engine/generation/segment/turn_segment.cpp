@@ -37,8 +37,7 @@ class Assembly {
     const std::span<const std::int64_t> ids = std::span(prompt_.token_ids).subspan(begin, end - begin);
     parts_.push_back(text_.embed(at::tensor(std::vector<std::int64_t>(ids.begin(), ids.end()), at::kLong)));
     for (std::size_t i = begin; i < end; ++i) {
-      TokenOrigin origin;
-      origin.modality = first_segment_ && i < prompt_.system_tokens ? Modality::kSystem : Modality::kText;
+      TokenOrigin origin{.modality = first_segment_ && i < prompt_.system_tokens ? Modality::kSystem : Modality::kText};
       add_token(prompt_.token_ids[i], origin);
     }
   }

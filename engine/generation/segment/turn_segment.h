@@ -28,15 +28,15 @@ struct TurnSegment {
   std::int64_t next_position = 0;  // after the segment
   // After its last medium, where that has positions of tokens that are never read; 0: as its rows say.
   std::int64_t position_after_media = 0;
-  std::vector<std::int32_t> originals;  // original token indices of the rows of `hidden`
-  SegmentTokens tokens;
-  std::vector<MediaSampled> media;         // in thread order
-  std::vector<std::int64_t> ids_to_media;  // of the prompt, up to and with its last placeholder; one for each medium
-  ProbePrompts probe;                      // for recipes that need one
-  TokenRange words;                        // rows of what was asked, where that is wanted; empty: not known
-  bool pins_above_budget = false;          // where tokens were pruned before the decoder
-  TimingsMs timings;                       // of the media
-  TurnWork work;                           // what this segment takes, for predictions
+  std::vector<std::int32_t> originals{};  // original token indices of the rows of `hidden`
+  SegmentTokens tokens{};
+  std::vector<MediaSampled> media{};         // in thread order
+  std::vector<std::int64_t> ids_to_media{};  // of the prompt, up to and with its last placeholder; one for each medium
+  ProbePrompts probe{};                      // for recipes that need one
+  TokenRange words{};                        // rows of what was asked, where that is wanted; empty: not known
+  bool pins_above_budget = false;            // where tokens were pruned before the decoder
+  TimingsMs timings{};                       // of the media
+  TurnWork work{};                           // what this segment takes, for predictions
 };
 
 // Opens media (headers first, so that a prompt that does not fit is refused before decoding), builds the prompt of the messages that

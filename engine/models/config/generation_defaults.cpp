@@ -28,11 +28,9 @@ GenerationDefaults read_generation_defaults(const ModelPackage& package, std::in
   const ModelDocument* document = package.document(ModelPart::kGeneration);
   if (document == nullptr) return {};
   const JsonObject root = document->root();
-  GenerationDefaults defaults;
-  defaults.eos_token_ids = read_token_ids(root, "eos_token_id", vocabulary);
-  defaults.pad_token_id = read_token_id(root, "pad_token_id", vocabulary);
-  defaults.bos_token_id = read_token_id(root, "bos_token_id", vocabulary);
-  return defaults;
+  return {.eos_token_ids = read_token_ids(root, "eos_token_id", vocabulary),
+          .pad_token_id = read_token_id(root, "pad_token_id", vocabulary),
+          .bos_token_id = read_token_id(root, "bos_token_id", vocabulary)};
 }
 
 SamplingChoice read_recommended_sampling(const ModelPackage& package) {

@@ -23,13 +23,11 @@ std::array<double, 3> read_channels(const JsonObject& object, const char* key, d
 }  // namespace
 
 PixelScaling read_pixel_scaling(const JsonObject& object, const PixelScaling& defaults) {
-  PixelScaling scaling;
-  scaling.rescale = object.boolean("do_rescale", true);
-  scaling.rescale_factor = object.real("rescale_factor", 1e-6, 1e6, 1.0 / 255.0);
-  scaling.normalize = object.boolean("do_normalize", true);
-  scaling.mean = read_channels(object, "image_mean", -1000.0, defaults.mean);
-  scaling.standard_deviation = read_channels(object, "image_std", 1e-6, defaults.standard_deviation);
-  return scaling;
+  return {.rescale = object.boolean("do_rescale", true),
+          .rescale_factor = object.real("rescale_factor", 1e-6, 1e6, 1.0 / 255.0),
+          .normalize = object.boolean("do_normalize", true),
+          .mean = read_channels(object, "image_mean", -1000.0, defaults.mean),
+          .standard_deviation = read_channels(object, "image_std", 1e-6, defaults.standard_deviation)};
 }
 
 ResampleFilter read_resample_filter(const JsonObject& object) {

@@ -68,8 +68,7 @@ MeasuredOptions WinnowSidecar::measured_options() const {
 
 WinnowSidecar parse_winnow_sidecar(const Json& document, const std::string& file) {
   const JsonObject root(document, file);
-  WinnowSidecar sidecar;
-  sidecar.time_instruction = root.string("time_instruction", kMaxInstructionBytes, "");
+  WinnowSidecar sidecar{.time_instruction = root.string("time_instruction", kMaxInstructionBytes, "")};
   if (!only_known_placeholders(sidecar.time_instruction)) {
     root.refuse(ErrorCode::kDamagedFile, "time_instruction",
                 "only {duration_s}, {exact_duration_s}, {frames}, {interval_s} and {frame_times} may stand in braces");

@@ -22,10 +22,10 @@
 namespace winnow {
 
 struct WinnowSidecar {
-  std::string time_instruction;   // empty: none
-  std::int64_t video_frames = 0;  // 0: unknown
-  ShareProfile prefixkv_profile;  // empty: not measured
-  HeadTable kvzip_head_scores;    // likewise
+  std::string time_instruction;     // empty: none
+  std::int64_t video_frames = 0;    // 0: unknown
+  ShareProfile prefixkv_profile{};  // empty: not measured
+  HeadTable kvzip_head_scores{};    // likewise
 
   MeasuredOptions measured_options() const;
 };

@@ -55,8 +55,7 @@ void LayerEnd::finish(at::Tensor& rows, const at::Tensor& input) const {
 }
 
 LayerEnd read_layer_end(const DecoderConfig& config, WeightReader& weights, const std::string& prefix) {
-  LayerEnd end;
-  end.factor = weights.tensor(prefix + "layer_scalar", {1});
+  LayerEnd end{.factor = weights.tensor(prefix + "layer_scalar", {1})};
   if (!config.layer_inputs) return end;
   const std::int64_t size = config.layer_inputs->size;
   const auto none = WeightReader::Bias::kNone;

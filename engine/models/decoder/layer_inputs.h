@@ -46,9 +46,9 @@ class LayerInputs {
 };
 
 struct LayerEnd {
-  Linear gate;        // [size, hidden]
-  Linear projection;  // [hidden, size]
-  RmsNorm norm;       // of what is added
+  Linear gate{};        // [size, hidden]
+  Linear projection{};  // [hidden, size]
+  RmsNorm norm{};       // of what is added
   Activation activation = Activation::kGeluTanh;
   at::Tensor factor;  // [1]
 

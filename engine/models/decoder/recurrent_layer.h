@@ -19,9 +19,9 @@ namespace winnow {
 
 struct RecurrentLayer {
   Norm input_norm;
-  std::variant<GatedDelta, ShortConv> mixer;
-  Norm mlp_norm;
-  Mlp mlp;
+  std::variant<GatedDelta, ShortConv> mixer{};
+  Norm mlp_norm{};
+  Mlp mlp{};
 
   // state: a LayerState&, and rows [t, hidden] hidden states of consecutive tokens behind those that it has read; or pointers to n states,
   // and a row for each. added: what is still to be added to the rows, or undefined; the layer's own update then.

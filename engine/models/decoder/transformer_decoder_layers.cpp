@@ -156,8 +156,7 @@ TransformerDecoder::Layer TransformerDecoder::read_layer(WeightReader& weights, 
 }
 
 RecurrentLayer TransformerDecoder::read_recurrent_layer(WeightReader& weights, const std::string& prefix) const {
-  RecurrentLayer layer;
-  layer.input_norm = read_norm(weights, prefix + std::string(config_.names.input_norm));
+  RecurrentLayer layer{.input_norm = read_norm(weights, prefix + std::string(config_.names.input_norm))};
   const std::string mixer = prefix + std::string(config_.names.mixer) + ".";
   if (config_.short_conv) {
     layer.mixer = read_short_conv(weights, mixer, *config_.short_conv, config_.hidden_size);

@@ -8,16 +8,14 @@ namespace winnow {
 namespace {
 
 DecoderNames falcon_names() {
-  DecoderNames names;
-  names.embedding = "transformer.word_embeddings";
-  names.layers = "transformer.h.";
-  names.final_norm = "transformer.ln_f";
-  names.query_key_value = "self_attention.query_key_value";
-  names.output = "self_attention.dense";
-  names.gate = {};
-  names.up = "mlp.dense_h_to_4h";
-  names.down = "mlp.dense_4h_to_h";
-  return names;
+  return {.embedding = "transformer.word_embeddings",
+          .layers = "transformer.h.",
+          .final_norm = "transformer.ln_f",
+          .query_key_value = "self_attention.query_key_value",
+          .output = "self_attention.dense",
+          .gate = {},
+          .up = "mlp.dense_h_to_4h",
+          .down = "mlp.dense_4h_to_h"};
 }
 
 void read_heads(const JsonObject& root, bool grouped, DecoderConfig& config) {

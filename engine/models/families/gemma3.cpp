@@ -98,8 +98,7 @@ at::Tensor Gemma3::pooled(const at::Tensor& of_patches) const {
 EncodedParts Gemma3::encode(const MediaFacts&, const PixelValues& pixels, std::optional<VisionJudge> judge,
                             const InterruptToken& interrupt) const {
   const TowerFeatures tower = tower_.encode(pixels.pixels, judge, interrupt);
-  EncodedParts parts;
-  parts.features = at::matmul(soft_norm_(pooled(tower_norm_(tower.features)).contiguous()), projection_);
+  EncodedParts parts{.features = at::matmul(soft_norm_(pooled(tower_norm_(tower.features)).contiguous()), projection_)};
   if (judge) parts.importance = pooled(tower.importance.unsqueeze(2)).squeeze(2).contiguous();
   return parts;
 }

@@ -116,8 +116,7 @@ Gemma3Pixels parse_gemma3_image_processor(const JsonObject& object) {
   if (!type.empty() && type != "Gemma3ImageProcessor" && type != "Gemma3ImageProcessorFast")
     unsupported(object, "image_processor_type", quoted_name(type) + " is not an image processor of this family");
   if (!object.boolean("do_resize", true)) unsupported(object, "do_resize", "pictures that are not resized do not fit the vision tower");
-  Gemma3Pixels pixels;
-  pixels.image.size = {224, 224};
+  Gemma3Pixels pixels{.image = {.size = {224, 224}}};
   if (object.has("size")) {
     const JsonObject size = object.object("size");
     if (!size.has("height") || !size.has("width")) unsupported(object, "size", "only height and width are implemented");
@@ -133,8 +132,7 @@ Gemma3Pixels parse_gemma3_image_processor(const JsonObject& object) {
 
 Gemma3Folder read_gemma3(const ModelPackage& package) {
   const ModelDocument& config = package.required(ModelPart::kConfig);
-  Gemma3Folder folder;
-  folder.model = parse_gemma3_vision_config(config.content, config.subject);
+  Gemma3Folder folder{.model = parse_gemma3_vision_config(config.content, config.subject)};
   const ProcessorDocuments documents = processor_documents(package);
   folder.pixels = parse_gemma3_image_processor(required_image(documents.image, package));
   require_sizes_agree(folder, package);

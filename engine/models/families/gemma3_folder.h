@@ -92,12 +92,12 @@ struct Gemma3Config {
 
 struct Gemma3Pixels {
   PictureRules image;
-  CropRules crops;
+  CropRules crops{};
 };
 
 struct Gemma3Folder {
   Gemma3Config model;
-  Gemma3Pixels pixels;
+  Gemma3Pixels pixels{};
 };
 
 // file: where `config` came from, for errors.

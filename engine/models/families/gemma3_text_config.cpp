@@ -15,11 +15,9 @@ constexpr RotaryDefaults kGlobal{1'000'000.0};
 constexpr RotaryDefaults kLocal{10'000.0};
 
 DecoderNames gemma3_names() {
-  DecoderNames names;
-  names.attention_out_norm = "post_attention_layernorm";
-  names.mlp_norm = "pre_feedforward_layernorm";
-  names.mlp_out_norm = "post_feedforward_layernorm";
-  return names;
+  return {.mlp_norm = "pre_feedforward_layernorm",
+          .attention_out_norm = "post_attention_layernorm",
+          .mlp_out_norm = "post_feedforward_layernorm"};
 }
 
 void read_sizes(const JsonObject& text, DecoderConfig& config) {

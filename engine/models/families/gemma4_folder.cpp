@@ -62,8 +62,7 @@ Gemma4Patches parse_patches(const JsonObject& vision) {
 template <class Tower>
 SoftTokenRules rules_of(const std::optional<JsonObject>& object, std::int64_t budget, const Tower& tower, std::int64_t along_token,
                         const std::string& file) {
-  SoftTokenRules defaults;
-  defaults.budget = budget;
+  SoftTokenRules defaults{.budget = budget};
   SoftTokenRules rules = object ? parse_soft_token_rules(*object, defaults) : defaults;
   const auto require_fit = [&](bool fits, const char* key, const std::string& reason) {
     if (!fits) throw Exception(ErrorCode::kDamagedFile, object ? object->subject(key) : file + ": " + key, reason);
@@ -132,8 +131,7 @@ Gemma4Config parse_gemma4_vision_config(const Json& document, const std::string&
 
 Gemma4Folder read_gemma4(const ModelPackage& package) {
   const ModelDocument& config = package.required(ModelPart::kConfig);
-  Gemma4Folder folder;
-  folder.model = parse_gemma4_vision_config(config.content, config.subject);
+  Gemma4Folder folder{.model = parse_gemma4_vision_config(config.content, config.subject)};
   const ProcessorDocuments documents = processor_documents(package);
   required_image(documents.image, package);
   const auto rules = [&](const std::optional<JsonObject>& object, std::int64_t budget, ModelPart part) {

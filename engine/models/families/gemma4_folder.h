@@ -126,8 +126,8 @@ struct Gemma4Config {
 
 struct Gemma4Folder {
   Gemma4Config model;
-  SoftTokenRules image;  // patches of the 12B: a token's
-  SoftTokenRules frame;
+  SoftTokenRules image{};  // patches of the 12B: a token's
+  SoftTokenRules frame{};
 };
 
 // file: where `config` came from, for errors.

@@ -18,11 +18,9 @@ constexpr std::int64_t kMostInput = 4096;
 constexpr std::int64_t kMostId = (std::int64_t{1} << 24) - 1;  // of a token that brings its id along (layer_inputs.h)
 
 DecoderNames gemma4_names() {
-  DecoderNames names;
-  names.attention_out_norm = "post_attention_layernorm";
-  names.mlp_norm = "pre_feedforward_layernorm";
-  names.mlp_out_norm = "post_feedforward_layernorm";
-  return names;
+  return {.mlp_norm = "pre_feedforward_layernorm",
+          .attention_out_norm = "post_attention_layernorm",
+          .mlp_out_norm = "post_feedforward_layernorm"};
 }
 
 // True if it is the text model of Gemma4Unified, whose class knows other values for what is missing.
@@ -30,9 +28,7 @@ bool is_unified(const JsonObject& text) { return text.string("model_type", kMaxN
 
 std::optional<ExpertConfig> read_experts_beside_mlp(const JsonObject& text) {
   if (!text.boolean("enable_moe_block", false)) return std::nullopt;
-  ExpertConfig experts;
-  experts.count = text.integer("num_experts", 1, kMaxExperts);
-  experts.chosen = text.integer("top_k_experts", 1, kMaxExperts);
+  ExpertConfig experts{.count = text.integer("num_experts", 1, kMaxExperts), .chosen = text.integer("top_k_experts", 1, kMaxExperts)};
   if (experts.chosen > experts.count)
     text.refuse(ErrorCode::kDamagedFile, "top_k_experts", "there are " + std::to_string(experts.count) + " experts");
   experts.intermediate_size = text.integer("moe_intermediate_size", 1, kMaxIntermediate);

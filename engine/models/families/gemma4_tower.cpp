@@ -148,8 +148,7 @@ SoftTokens Gemma4Tower::encode_block(const at::Tensor& patches, const Layout& la
   at::Tensor tokens = pooled(hidden.to(at::kFloat), layout.grid).to(dtype_).to(at::kFloat);
   tokens = tokens * std::sqrt(static_cast<double>(config_.hidden_size));
   if (config_.standardised) tokens = (tokens - bias_) * scale_;
-  SoftTokens found;
-  found.features = projection_(token_norm_(tokens.to(dtype_)));
+  SoftTokens found{.features = projection_(token_norm_(tokens.to(dtype_)))};
   if (!judge) return found;
   const std::int64_t count = hidden.size(1);
   const at::Tensor equal = at::full({hidden.size(0), count}, 1.0 / static_cast<double>(count), hidden.options().dtype(at::kFloat));

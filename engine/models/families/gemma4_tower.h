@@ -55,8 +55,8 @@ class Gemma4PatchEmbedder {
 };
 
 struct SoftTokens {
-  at::Tensor features;    // [pictures, tokens, text hidden], tokens row by row
-  at::Tensor importance;  // fp32 [pictures, tokens], mean of a token's patches; undefined without a judge
+  at::Tensor features;      // [pictures, tokens, text hidden], tokens row by row
+  at::Tensor importance{};  // fp32 [pictures, tokens], mean of a token's patches; undefined without a judge
 };
 
 class Gemma4Tower {

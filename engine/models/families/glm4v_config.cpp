@@ -144,8 +144,7 @@ Qwen3VlConfig parse_glm4v_config(const Json& document, const std::string& file) 
 
 Qwen3VlFolder read_glm4v(const ModelPackage& package) {
   const ModelDocument& config = package.required(ModelPart::kConfig);
-  Qwen3VlFolder read;
-  read.model = parse_glm4v_config(config.content, config.subject);
+  Qwen3VlFolder read{.model = parse_glm4v_config(config.content, config.subject)};
   const ProcessorDocuments documents = processor_documents(package);
   read.processors = read_glm_processors(package, documents, read.model.vision.patches);
   const std::string type = config.root().string("model_type", kMaxNameBytes);

@@ -112,8 +112,7 @@ EncodedParts InternVl::encode(const MediaFacts&, const PixelValues& pixels, std:
   const TowerFeatures tower = tower_.encode(pixels.pixels, judge, interrupt);
   const auto patches = [](const at::Tensor& of_tokens) { return of_tokens.narrow(1, 1, of_tokens.size(1) - 1); };
   const at::Tensor features = shuffled_patches(patches(tower_norm_ ? (*tower_norm_)(tower.features) : tower.features), scale_);
-  EncodedParts parts;
-  parts.features = projector_(projector_norm_(features));
+  EncodedParts parts{.features = projector_(projector_norm_(features))};
   if (judge) parts.importance = shuffled_patches(patches(tower.importance).unsqueeze(2), scale_).sum(2);
   return parts;
 }

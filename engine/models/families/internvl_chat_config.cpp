@@ -35,16 +35,14 @@ constexpr std::array<LanguageModel, 5> kLanguageModels = {{
 }};
 
 DecoderNames internlm2_names() {
-  DecoderNames names;
-  names.embedding = "model.tok_embeddings";
-  names.input_norm = "attention_norm";
-  names.query_key_value = "attention.wqkv";
-  names.output = "attention.wo";
-  names.mlp_norm = "ffn_norm";
-  names.gate = "feed_forward.w1";
-  names.up = "feed_forward.w3";
-  names.down = "feed_forward.w2";
-  return names;
+  return {.embedding = "model.tok_embeddings",
+          .input_norm = "attention_norm",
+          .query_key_value = "attention.wqkv",
+          .output = "attention.wo",
+          .mlp_norm = "ffn_norm",
+          .gate = "feed_forward.w1",
+          .up = "feed_forward.w3",
+          .down = "feed_forward.w2"};
 }
 
 DecoderConfig read_language_model(const JsonObject& llm) {
@@ -60,10 +58,7 @@ DecoderConfig read_language_model(const JsonObject& llm) {
 }
 
 VitNames internvl_chat_tower_names(bool query_key_norm) {
-  VitNames names;
-  names.positions = "embeddings.position_embedding";
-  names.attention_norm = "norm1";
-  names.query_key_value = "attn.qkv";
+  VitNames names{.positions = "embeddings.position_embedding", .attention_norm = "norm1", .query_key_value = "attn.qkv"};
   if (query_key_norm) {
     names.query_norm = "attn.q_norm";
     names.key_norm = "attn.k_norm";

@@ -186,9 +186,7 @@ PictureRules parse_internvl_video_processor(const JsonObject& object) { return i
 
 InternVlFolder read_internvl(const ModelPackage& package) {
   const ModelDocument& config = package.required(ModelPart::kConfig);
-  InternVlFolder folder;
-  folder.model = parse_internvl_config(config.content, config.subject);
-  folder.names = kInternvlNameRules;
+  InternVlFolder folder{.model = parse_internvl_config(config.content, config.subject), .names = kInternvlNameRules};
   const ProcessorDocuments documents = processor_documents(package);
   folder.pixels = parse_internvl_image_processor(required_image(documents.image, package));
   folder.pixels.video = parse_internvl_video_processor(documents.video ? *documents.video : *documents.image);

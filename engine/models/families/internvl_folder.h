@@ -87,9 +87,9 @@ struct InternVlPixels {
 // A whole folder. vision: of the pictures that the processor makes, with position_side set.
 struct InternVlFolder {
   InternVlConfig model;
-  InternVlPixels pixels;
+  InternVlPixels pixels{};
   std::span<const WeightNameRule> names;  // to "text.", "tower.", "projector."
-  std::string own_template;               // the layout's own way to write a thread; empty: the folder's
+  std::string own_template{};             // the layout's own way to write a thread; empty: the folder's
   std::int64_t side() const { return model.vision.patches_per_side / model.scale; }  // tokens along a tile's side
 };
 

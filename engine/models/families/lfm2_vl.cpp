@@ -169,8 +169,7 @@ EncodedParts Lfm2Vl::encode(const MediaFacts& facts, const PixelValues& pixels, 
   if (plan.cut()) encode_pictures(plan.tiles.tiles(), {pictures_.tiles.side_px, pictures_.tiles.side_px});
   if (plan.has_whole()) encode_pictures(1, plan.whole);
   const at::Tensor cells = at::cat(features, 0);
-  EncodedParts parts;
-  parts.features = projector_(projector_norm_ ? (*projector_norm_)(cells) : cells).unsqueeze(0);
+  EncodedParts parts{.features = projector_(projector_norm_ ? (*projector_norm_)(cells) : cells).unsqueeze(0)};
   if (judge) parts.importance = at::cat(importance, 0).unsqueeze(0);
   return parts;
 }

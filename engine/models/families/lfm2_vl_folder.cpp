@@ -50,8 +50,7 @@ VitConfig parse_naflex_tower(const JsonObject& root, const std::string& file) {
 
 Lfm2VlConfig parse_lfm2_vl(const JsonObject& root, const std::string& file) {
   require_model_type(root, "lfm2_vl", true);
-  Lfm2VlConfig config;
-  config.text = parse_lfm2_config(root.object("text_config"));
+  Lfm2VlConfig config{.text = parse_lfm2_config(root.object("text_config"))};
   const char* const tied = root.has("tie_embedding") ? "tie_embedding" : "tie_word_embeddings";
   config.text.tie_word_embeddings = root.boolean(tied, true);
   config.vision = parse_naflex_tower(root, file);

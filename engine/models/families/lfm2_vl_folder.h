@@ -91,7 +91,7 @@ class Lfm2PictureTokens {
 
 struct Lfm2VlConfig {
   DecoderConfig text;
-  VitConfig vision;
+  VitConfig vision{};
   std::int64_t merge = 2;  // patches along a token's side
   std::int64_t projector_size = 0;
   bool projector_norm = true;

@@ -122,8 +122,7 @@ MediaFeatures LlavaOnevision::join_frames(const EncodedParts& frames) const {
       case NewlinePlace::kNowhere:
         break;
     }
-    MediaFeatures plain;
-    plain.features = frames.features.flatten(0, 1);
+    MediaFeatures plain{.features = frames.features.flatten(0, 1)};
     if (frames.importance.defined()) plain.importance = frames.importance.flatten(0, 1);
     return plain;
   };
@@ -135,8 +134,7 @@ MediaFeatures LlavaOnevision::join_frames(const EncodedParts& frames) const {
 MediaFeatures LlavaOnevision::with_newlines(const EncodedParts& parts, std::int64_t every) const {
   const std::int64_t width = newline_.size(0);
   const at::Tensor rows = parts.features.reshape({-1, every, width});
-  MediaFeatures media;
-  media.features = at::cat({rows, newline_.expand({rows.size(0), 1, width})}, 1).flatten(0, 1);
+  MediaFeatures media{.features = at::cat({rows, newline_.expand({rows.size(0), 1, width})}, 1).flatten(0, 1)};
   if (parts.importance.defined()) {
     const at::Tensor importance = parts.importance.reshape({-1, every});
     media.importance = at::cat({importance, at::zeros({importance.size(0), 1}, importance.options())}, 1).flatten();

@@ -127,9 +127,8 @@ LlavaOnevisionConfig parse_llava_onevision_config(const Json& document, const st
 
 LlavaOnevisionFolder read_llava_onevision(const ModelPackage& package) {
   const ModelDocument& config = package.required(ModelPart::kConfig);
-  LlavaOnevisionFolder read;
-  read.model = parse_llava_onevision_config(config.content, config.subject);
-  read.processor = read_processor_config(package);
+  LlavaOnevisionFolder read{.model = parse_llava_onevision_config(config.content, config.subject),
+                            .processor = read_processor_config(package)};
   onevision_check_agreement(read, package);
   return read;
 }

@@ -183,8 +183,7 @@ MiniCpmVConfig parse_minicpmv_config(const Json& document, const std::string& fi
 
 MiniCpmVFolder read_minicpmv(const ModelPackage& package) {
   const ModelDocument& config = package.required(ModelPart::kConfig);
-  MiniCpmVFolder folder;
-  folder.model = parse_minicpmv_config(config.content, config.subject);
+  MiniCpmVFolder folder{.model = parse_minicpmv_config(config.content, config.subject)};
   const ProcessorDocuments documents = processor_documents(package);
   const JsonObject& image = required_image(documents.image, package);
   folder.image = parse_pixels(image, folder.model);

@@ -141,8 +141,8 @@ struct MiniCpmVPixels {
 
 struct MiniCpmVFolder {
   MiniCpmVConfig model;
-  MiniCpmVPixels image;
-  MiniCpmVPixels frame;
+  MiniCpmVPixels image{};
+  MiniCpmVPixels frame{};
   bool numbers_images = true;  // use_image_id
 };
 

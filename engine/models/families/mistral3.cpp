@@ -115,8 +115,7 @@ EncodedParts Mistral3::encode(const MediaFacts& facts, const PixelValues& pixels
   const std::int64_t unit = folder_.pixels.patches.cell_patches();
   // The order of torch's unfold(): a channel's patches side by side.
   const at::Tensor cells = norm_(patches.features).view({grid.cells(), unit, -1}).transpose(1, 2).reshape({grid.cells(), -1});
-  EncodedParts parts;
-  parts.features = projector_(merger_(cells)).unsqueeze(0);
+  EncodedParts parts{.features = projector_(merger_(cells)).unsqueeze(0)};
   if (patches.importance.defined()) parts.importance = patches.importance.view({1, grid.cells(), unit}).mean(2);
   return parts;
 }

@@ -30,15 +30,13 @@ PixtralTower::Layer PixtralTower::read_layer(WeightReader& weights, const std::s
   const std::int64_t inner = config_.intermediate_size;
   const std::string attention = prefix + "attention.";
   const std::string mlp = prefix + "feed_forward.";
-  Layer layer;
-  layer.attention_norm = weights.rms_norm(prefix + "attention_norm", hidden, kPixtralEpsilon);
-  layer.qkv =
-      weights.tower_linear({{attention + "q_proj", hidden}, {attention + "k_proj", hidden}, {attention + "v_proj", hidden}}, hidden, bias);
-  layer.output = weights.tower_linear(attention + "o_proj", hidden, hidden, bias);
-  layer.mlp_norm = weights.rms_norm(prefix + "ffn_norm", hidden, kPixtralEpsilon);
-  layer.mlp = {weights.tower_linear({{mlp + "gate_proj", inner}, {mlp + "up_proj", inner}}, hidden, bias),
-               weights.tower_linear(mlp + "down_proj", hidden, inner, bias), config_.activation};
-  return layer;
+  return {.attention_norm = weights.rms_norm(prefix + "attention_norm", hidden, kPixtralEpsilon),
+          .qkv = weights.tower_linear({{attention + "q_proj", hidden}, {attention + "k_proj", hidden}, {attention + "v_proj", hidden}},
+                                      hidden, bias),
+          .output = weights.tower_linear(attention + "o_proj", hidden, hidden, bias),
+          .mlp_norm = weights.rms_norm(prefix + "ffn_norm", hidden, kPixtralEpsilon),
+          .mlp = {weights.tower_linear({{mlp + "gate_proj", inner}, {mlp + "up_proj", inner}}, hidden, bias),
+                  weights.tower_linear(mlp + "down_proj", hidden, inner, bias), config_.activation}};
 }
 
 RotaryAngles PixtralTower::angles_of(const CellGrid& grid) const {

@@ -28,8 +28,7 @@ DecoderConfig qwen2_vl_parse_text(const JsonObject& root, std::string_view type)
 }
 
 WindowConfig qwen2_vl_read_windows(const JsonObject& vision, const QwenVisionConfig& config) {
-  WindowConfig windows;
-  windows.side_cells = vision.integer("window_size", 1, kMaxWindowPx, 112) / config.patches.merge / config.patches.patch_px;
+  WindowConfig windows{.side_cells = vision.integer("window_size", 1, kMaxWindowPx, 112) / config.patches.merge / config.patches.patch_px};
   if (windows.side_cells < 1) vision.refuse(ErrorCode::kDamagedFile, "window_size", "a window holds less than one token");
   windows.whole_layers = {7, 15, 23, 31};
   if (vision.has("fullatt_block_indexes"))
@@ -59,8 +58,7 @@ Qwen2VlConfig parse_qwen2_vl_config(const Json& document, const std::string& fil
   const JsonObject root(document, file);
   const std::string type = root.string("model_type", kMaxNameBytes);
   if (type != kQwen2 && type != kQwen25) unsupported(root, "model_type", quoted_name(type) + " is not a model that this program runs");
-  Qwen2VlConfig config;
-  config.text = qwen2_vl_parse_text(root, type);
+  Qwen2VlConfig config{.text = qwen2_vl_parse_text(root, type)};
   const JsonObject vision = root.object("vision_config");
   config.vision = parse_vision(vision, type);
   if (config.vision.out_size != config.text.hidden_size) {
@@ -77,11 +75,8 @@ Qwen2VlConfig parse_qwen2_vl_config(const Json& document, const std::string& fil
 
 Qwen2VlFolder read_qwen2_vl(const ModelPackage& package) {
   const ModelDocument& config = package.required(ModelPart::kConfig);
-  Qwen2VlFolder read;
-  read.model = parse_qwen2_vl_config(config.content, config.subject);
-  QwenVlProcessors defaults;
-  defaults.video.min_pixels = std::int64_t{128} * 28 * 28;
-  defaults.video.max_pixels = std::int64_t{768} * 28 * 28;
+  Qwen2VlFolder read{.model = parse_qwen2_vl_config(config.content, config.subject)};
+  QwenVlProcessors defaults{.video = {.min_pixels = std::int64_t{128} * 28 * 28, .max_pixels = std::int64_t{768} * 28 * 28}};
   read.processors = read_patch_processors(package, read.model.vision.patches, defaults);
   return read;
 }

@@ -20,17 +20,17 @@ namespace winnow {
 
 struct Qwen2VlConfig {
   DecoderConfig text;  // with three rotary axes
-  QwenVisionConfig vision;
+  QwenVisionConfig vision{};
   std::int64_t image_token_id = 0;
   std::int64_t video_token_id = 0;
   // Positions that a second of a video takes (time_positions.h); none: a set of joined frames takes one, however long it lasts.
-  std::optional<std::int64_t> positions_a_second;
+  std::optional<std::int64_t> positions_a_second{};
 };
 
 // A whole folder: config.json and the files beside it, checked where they must agree (PatchGeometry).
 struct Qwen2VlFolder {
   Qwen2VlConfig model;
-  QwenVlProcessors processors;
+  QwenVlProcessors processors{};
 };
 
 // file: where `config` came from, for errors.

@@ -28,8 +28,7 @@ Qwen3VlConfig parse_qwen3_5_config(const Json& document, const std::string& file
   const std::string type = root.string("model_type", kMaxNameBytes);
   if (type != kDenseType && type != kExpertType)
     unsupported(root, "model_type", quoted_name(type) + " is not a model that this program runs");
-  Qwen3VlConfig config;
-  config.text = parse_hybrid_text(root, type);
+  Qwen3VlConfig config{.text = parse_hybrid_text(root, type)};
   const JsonObject vision = root.object("vision_config");
   require_vision_type(vision, type);
   config.vision = read_qwen3_vision(vision, config.text.hidden_size);

@@ -105,8 +105,7 @@ Qwen3VlConfig parse_qwen3_vl_config(const Json& document, const std::string& fil
   const JsonObject root(document, file);
   const std::string type = root.string("model_type", kMaxNameBytes);
   if (type != kDense && type != kExperts) unsupported(root, "model_type", quoted_name(type) + " is not a model that this program runs");
-  Qwen3VlConfig config;
-  config.text = qwen3_vl_parse_text(root, type);
+  Qwen3VlConfig config{.text = qwen3_vl_parse_text(root, type)};
   const JsonObject vision = root.object("vision_config");
   require_vision_type(vision, type);
   config.vision = read_qwen3_vision(vision, config.text.hidden_size);
@@ -153,8 +152,7 @@ std::span<const std::string_view> TimedFrames::texts() const {
 }
 
 MediumTokens TimedFrames::image(const CellGrid& grid) const {
-  MediumTokens tokens;
-  tokens.origins = cell_origins(grid, 1, 1);
+  MediumTokens tokens{.origins = cell_origins(grid, 1, 1)};
   tokens.ids.assign(tokens.origins.size(), tokens_.image);
   return tokens;
 }

@@ -81,8 +81,8 @@ class TimedFrames {
 
 struct Qwen3VlConfig {
   DecoderConfig text;  // with three rotary axes and deepstack features
-  QwenVisionConfig vision;
-  Qwen3VlTokens tokens;
+  QwenVisionConfig vision{};
+  Qwen3VlTokens tokens{};
 };
 
 // Texts of the tokens that Qwen3VlTokens has the ids of.
@@ -96,7 +96,7 @@ struct Qwen3VlTokenTexts {
 // A whole folder: config.json and the files beside it, checked where they must agree (PatchGeometry).
 struct Qwen3VlFolder {
   Qwen3VlConfig model;
-  QwenVlProcessors processors;
+  QwenVlProcessors processors{};
   std::string_view chat_template = family_template("qwen3_vl");  // of folders that have none
   FrameTimes times = FrameTimes::kBefore;
   Qwen3VlTokenTexts texts{};

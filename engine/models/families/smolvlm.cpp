@@ -110,8 +110,7 @@ PixelValues SmolVlm::pixels_of(const MediaFacts& facts, std::span<const RgbImage
 EncodedParts SmolVlm::encode(const MediaFacts&, const PixelValues& pixels, std::optional<VisionJudge> judge,
                              const InterruptToken& interrupt) const {
   const TowerFeatures tower = tower_.encode(pixels.pixels, judge, interrupt);
-  EncodedParts parts;
-  parts.features = projection_(shuffled_patches(tower_norm_(tower.features), scale_));
+  EncodedParts parts{.features = projection_(shuffled_patches(tower_norm_(tower.features), scale_))};
   if (judge) parts.importance = shuffled_patches(tower.importance.unsqueeze(2), scale_).sum(2);
   return parts;
 }

@@ -189,9 +189,7 @@ SmolVlmPixels parse_smolvlm_video_processor(const JsonObject& object) {
 
 SmolVlmFolder read_smolvlm(const ModelPackage& package) {
   const ModelDocument& config = package.required(ModelPart::kConfig);
-  SmolVlmFolder folder;
-  folder.model = parse_smolvlm_config(config.content, config.subject);
-  folder.processor = read_processor(package);
+  SmolVlmFolder folder{.model = parse_smolvlm_config(config.content, config.subject), .processor = read_processor(package)};
   VitConfig& vision = folder.model.vision;
   const std::int64_t side_px = folder.processor.image.tiles.side_px;
   const auto refuse = [](const std::string& subject, const char* key, const std::string& reason) {
@@ -231,9 +229,7 @@ PixelSize size_of_longest_edge(PixelSize source, std::int64_t longest_px) {
 TileGrid tile_grid(PixelSize source, const TileRules& rules) {
   require(source.height_px > 0 && source.width_px > 0 && rules.longest_edge_px > 0 && rules.side_px > 0, "tiles need sizes");
   const std::int64_t side = rules.side_px;
-  TileGrid grid;
-  grid.first = size_of_longest_edge(source, rules.longest_edge_px);
-  grid.whole = {side, side};
+  TileGrid grid{.first = size_of_longest_edge(source, rules.longest_edge_px), .whole = {side, side}};
   if (!rules.split) return grid;
   const double ratio = ratio_of(grid.first);
   if (grid.first.width_px >= grid.first.height_px) {

@@ -26,8 +26,7 @@ JsonObject config_of(const ModelLoad& load) { return load.package().required(Mod
 std::unique_ptr<VisionLanguageModel> text_model(const DecoderConfig& config, ModelLoad& load) {
   load.info.traits.sees = false;
   load.info.traits.judges_patches = false;
-  MediaPrompt prompt;
-  prompt.video_token_id = MediaPrompt::kNoToken;
+  MediaPrompt prompt{.video_token_id = MediaPrompt::kNoToken};
   return std::make_unique<VisionLanguageModel>(prompt, std::make_unique<TransformerDecoder>(config, load.weights(kTextNames), ""),
                                                std::make_unique<Sight>());
 }

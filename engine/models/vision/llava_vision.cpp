@@ -10,11 +10,9 @@ namespace {
 PlainMlp read_projector(const LlavaVisionConfig& config, std::int64_t hidden_size, WeightReader& weights) {
   const auto bias = config.projector_bias ? WeightReader::Bias::kRequired : WeightReader::Bias::kNone;
   const std::int64_t features = config.vision.hidden_size * std::ssize(config.feature_states);
-  PlainMlp projector;
-  projector.first = weights.tower_linear("multi_modal_projector.linear_1", hidden_size, features, bias);
-  projector.second = weights.tower_linear("multi_modal_projector.linear_2", hidden_size, hidden_size, bias);
-  projector.activation = config.projector_activation;
-  return projector;
+  return {.first = weights.tower_linear("multi_modal_projector.linear_1", hidden_size, features, bias),
+          .second = weights.tower_linear("multi_modal_projector.linear_2", hidden_size, hidden_size, bias),
+          .activation = config.projector_activation};
 }
 
 // maps: [frames, width, side, side]
@@ -79,8 +77,7 @@ MediaFeatures packed_tiles(PixelSize source, const GridRules& rules, const Encod
   const auto pack = [&](const at::Tensor& all, const at::Tensor& row_end) {
     return at::cat({all.select(0, 0), stitched(all.narrow(0, 1, count - 1), row_end, grid, rules.patches_per_side)}, 0);
   };
-  MediaFeatures media;
-  media.features = pack(tiles.features, newline);
+  MediaFeatures media{.features = pack(tiles.features, newline)};
   if (tiles.importance.defined())
     media.importance = pack(tiles.importance.unsqueeze(2), at::zeros({1}, tiles.importance.options())).squeeze(1);
   media.origins = anyres_image_origins(source, rules);

@@ -31,7 +31,7 @@ struct PictureRules {
   std::int64_t shortest_edge_px = 0;
   bool pad_to_square = false;  // before that, with the mean colour
   ResampleFilter filter = ResampleFilter::kBicubic;
-  PixelScaling scaling;
+  PixelScaling scaling{};
   ResizeArithmetic arithmetic = ResizeArithmetic::kTorch;  // of resizing and of scaling
 };
 

@@ -37,8 +37,7 @@ MediaFeatures features_among_words(MediumTokens tokens, const EncodedParts& part
 }
 
 MediaFeatures features_in_order(std::vector<TokenOrigin> origins, const EncodedParts& parts) {
-  MediaFeatures media;
-  media.features = parts.features.flatten(0, 1);
+  MediaFeatures media{.features = parts.features.flatten(0, 1)};
   if (parts.importance.defined()) media.importance = parts.importance.flatten();
   media.origins = std::move(origins);
   require(media.features.size(0) == std::ssize(media.origins), "a medium's tokens and their origins differ in number");

@@ -33,7 +33,7 @@ std::int64_t special_token_id(const Tokenizer& tokenizer, const std::string& tok
 
 struct MediumTokens {
   std::vector<TokenOrigin> origins;  // modality kVisual, `media` at -1; text tokens have no row and column
-  std::vector<std::int64_t> ids;     // the image token id for pixels
+  std::vector<std::int64_t> ids{};   // the image token id for pixels
 
   void add_words(std::span<const std::int64_t> words, std::int64_t frame);
   void add_row(const TokenRow& row, std::int64_t image_token_id);

@@ -121,8 +121,7 @@ CellGrid cell_grid(PixelSize source, const PatchProcessorConfig& config, std::in
 
 std::vector<TokenOrigin> cell_origins(const CellGrid& grid, std::int64_t frames, std::int64_t joined_frames) {
   std::vector<TokenOrigin> origins;
-  TokenOrigin origin;
-  origin.modality = Modality::kVisual;
+  TokenOrigin origin{.modality = Modality::kVisual};
   for (std::int64_t frame = 0; frame < frames; frame += joined_frames) {
     origin.frame = static_cast<std::int32_t>(frame);
     for (std::int64_t row = 0; row < grid.rows; ++row) {

@@ -47,13 +47,13 @@ struct PatchProcessorConfig {
   std::int64_t min_pixels = std::int64_t{56} * 56;  // of a picture as the tower gets it
   std::int64_t max_pixels = std::int64_t{1280} * 28 * 28;
   CountedPixels counted = CountedPixels::kOfPicture;
-  PatchGeometry patches;
+  PatchGeometry patches{};
   ResampleFilter filter = ResampleFilter::kBicubic;
-  PixelScaling scaling;
+  PixelScaling scaling{};
 };
 
 struct QwenVlProcessors {
-  PatchProcessorConfig image;
+  PatchProcessorConfig image{};
   PatchProcessorConfig video;
 };
 

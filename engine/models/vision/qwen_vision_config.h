@@ -43,8 +43,8 @@ WindowOrder window_order(const CellGrid& grid, std::int64_t side);
 
 // Windows, which Qwen2.5-VL's tower has and Qwen2-VL's has not, beside RMS norms and gated blocks.
 struct WindowConfig {
-  std::int64_t side_cells = 0;             // of a window within which attention stays
-  std::vector<std::int64_t> whole_layers;  // layers where it does not
+  std::int64_t side_cells = 0;               // of a window within which attention stays
+  std::vector<std::int64_t> whole_layers{};  // layers where it does not
 };
 
 // Additions of Qwen3-VL: a position table, a patch bias, and deepstack features of earlier layers.

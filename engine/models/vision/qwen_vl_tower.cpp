@@ -109,9 +109,8 @@ QwenVlTower::Layer QwenVlTower::read_layer(WeightReader& weights, const std::str
 QwenVlTower::Layout QwenVlTower::layout_of(const CellGrid& grid) const {
   const std::int64_t merge = config_.patches.merge;
   const std::int64_t unit = config_.patches.cell_patches();
-  Layout layout;
-  layout.grid = grid;
-  layout.windows = window_order(grid, config_.windows ? config_.windows->side_cells : std::max(grid.rows, grid.columns));
+  Layout layout{.grid = grid,
+                .windows = window_order(grid, config_.windows ? config_.windows->side_cells : std::max(grid.rows, grid.columns))};
   for (WindowGroup& group : layout.windows.groups) {
     group.first *= unit;
     group.cells *= unit;
@@ -243,8 +242,7 @@ CellFeatures QwenVlTower::encode_block(const at::Tensor& patches, const Layout& 
   }
   features.front() = std::visit([&](const auto& merger) { return merged(merger, hidden); }, merger_);
   const at::Tensor back = at::argsort(order);
-  CellFeatures found;
-  found.features = at::cat(features, 2).index_select(1, back);
+  CellFeatures found{.features = at::cat(features, 2).index_select(1, back)};
   if (!judge) return found;
   const at::Tensor equal =
       at::full({hidden.size(0), hidden.size(1)}, 1.0 / static_cast<double>(hidden.size(1)), hidden.options().dtype(at::kFloat));
@@ -333,9 +331,8 @@ DownsamplingMerger read_downsampling_merger(const QwenVisionConfig& config, Weig
   const std::int64_t side = config.patches.merge;
   const std::int64_t inner = config.downsample->merger_size;
   const std::string merger = prefix + "merger.";
-  DownsamplingMerger read;
-  read.cell_patches = config.patches.cell_patches();
-  read.last_norm = weights.rms_norm(prefix + "post_layernorm", hidden, config.norm_eps);
+  DownsamplingMerger read{.cell_patches = config.patches.cell_patches(),
+                          .last_norm = weights.rms_norm(prefix + "post_layernorm", hidden, config.norm_eps)};
   const at::Tensor kernel = weights.tensor(prefix + "downsample.weight", {out, hidden, side, side});
   read.downsample.weight = kernel.permute({0, 2, 3, 1}).flatten(1).contiguous();
   read.downsample.bias = weights.tensor(prefix + "downsample.bias", {out});

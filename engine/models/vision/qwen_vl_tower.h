@@ -36,11 +36,11 @@ namespace winnow {
 
 struct DownsamplingMerger {
   std::int64_t cell_patches = 0;
-  RmsNorm last_norm;      // of the tower's patches
-  Linear downsample;      // [out, cell_patches * hidden], the convolution as a product
-  Linear projection;      // [out, out]
-  LayerNorm merger_norm;  // of the projected cells, before GELU
-  GatedMlp mlp;
+  RmsNorm last_norm;        // of the tower's patches
+  Linear downsample{};      // [out, cell_patches * hidden], the convolution as a product
+  Linear projection{};      // [out, out]
+  LayerNorm merger_norm{};  // of the projected cells, before GELU
+  GatedMlp mlp{};
 
   // hidden: [pictures, patches, hidden], cell by cell, within a cell row by row. Returns [pictures, cells, out].
   at::Tensor operator()(const at::Tensor& hidden) const;
@@ -50,8 +50,8 @@ struct DownsamplingMerger {
 DownsamplingMerger read_downsampling_merger(const QwenVisionConfig& config, WeightReader& weights, const std::string& prefix);
 
 struct CellFeatures {
-  at::Tensor features;    // [pictures, cells, out_size * (1 + deepstack layers)], cells row by row
-  at::Tensor importance;  // fp32 [pictures, cells], mean of a cell's patches; undefined without a judge
+  at::Tensor features;      // [pictures, cells, out_size * (1 + deepstack layers)], cells row by row
+  at::Tensor importance{};  // fp32 [pictures, cells], mean of a cell's patches; undefined without a judge
 };
 
 class QwenVlTower {
@@ -91,9 +91,9 @@ class QwenVlTower {
   struct Layout {
     CellGrid grid;
     WindowOrder windows;  // in patches; one group is the whole picture
-    WindowGroup whole;
-    RotaryAngles angles;   // fp32 [patches, 1, head_dim / 2]
-    at::Tensor positions;  // [patches, hidden]; undefined without a position table
+    WindowGroup whole{};
+    RotaryAngles angles{};   // fp32 [patches, 1, head_dim / 2]
+    at::Tensor positions{};  // [patches, hidden]; undefined without a position table
   };
   struct Rotated {
     at::Tensor query_key;  // [pictures, patches, 2, heads, d]

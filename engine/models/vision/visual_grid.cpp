@@ -89,9 +89,7 @@ PackedGrid packed_grid(PixelSize source, const GridRules& rules) {
   if (best.height_px % rules.side_px != 0 || best.width_px % rules.side_px != 0) {
     throw Exception(ErrorCode::kUnsupportedModel, "image_grid_pinpoints", "a resolution that is no multiple of the tile's side");
   }
-  PackedGrid grid;
-  grid.tile_rows = best.height_px / rules.side_px;
-  grid.tile_columns = best.width_px / rules.side_px;
+  PackedGrid grid{.tile_rows = best.height_px / rules.side_px, .tile_columns = best.width_px / rules.side_px};
   if (grid.tile_rows * grid.tile_columns > kMostTilesOfAGrid) {
     throw Exception(ErrorCode::kLimitExceeded, "image_grid_pinpoints",
                     "more than " + std::to_string(kMostTilesOfAGrid) + " tiles for one image");
@@ -153,12 +151,10 @@ std::int64_t most_tokens_of_tiles(std::int64_t tiles, const GridRules& rules) {
 }
 
 TokenOrigin visual_origin(std::int64_t frame, std::int64_t row, std::int64_t column) {
-  TokenOrigin origin;
-  origin.modality = Modality::kVisual;
-  origin.frame = static_cast<std::int32_t>(frame);
-  origin.row = static_cast<std::int16_t>(row);
-  origin.column = static_cast<std::int16_t>(column);
-  return origin;
+  return {.modality = Modality::kVisual,
+          .frame = static_cast<std::int32_t>(frame),
+          .row = static_cast<std::int16_t>(row),
+          .column = static_cast<std::int16_t>(column)};
 }
 
 std::vector<TokenOrigin> frame_origins(std::int64_t frames, std::int64_t side) {

@@ -24,7 +24,7 @@ struct GridRules {
   std::int64_t side_px = 384;          // of one tile: vision_config.image_size
   std::int64_t patches_per_side = 27;  // of one tile: image_size / patch_size, rounded down
   // N of LLaVA-OneVision's "anyres_max_N": a larger grid is reduced to about so many tiles. LLaVA-NeXT reduces none.
-  std::optional<std::int64_t> max_tiles;
+  std::optional<std::int64_t> max_tiles{};
   // vision_feature_select_strategy "default": the first feature of each tile is dropped. SigLIP has no class token, so that what is left
   // is no square; like transformers, only images without tiling can be packed then.
   bool drop_first_feature = false;

@@ -78,9 +78,7 @@ VitTower::Layer VitTower::read_layer(WeightReader& weights, const std::string& p
     if (config_.rms_norms) return {weights.rms_norm(prefix + std::string(name), hidden, epsilon)};
     return {weights.layer_norm(prefix + std::string(name), hidden, epsilon)};
   };
-  Layer layer;
-  layer.attention_norm = norm(names.attention_norm);
-  layer.qkv = read_query_key_value(weights, prefix);
+  Layer layer{.attention_norm = norm(names.attention_norm), .qkv = read_query_key_value(weights, prefix)};
   if (!names.query_norm.empty()) {
     layer.query_norm = weights.rms_norm(prefix + std::string(names.query_norm), hidden, config_.query_key_norm_eps);
     layer.key_norm = weights.rms_norm(prefix + std::string(names.key_norm), hidden, config_.query_key_norm_eps);

@@ -56,13 +56,13 @@ class VitTower {
   struct Layer {
     Norm attention_norm;
     Linear qkv;
-    RmsNorm query_norm;  // over all heads; query and key norm only if configured
-    RmsNorm key_norm;
-    Linear output;
-    at::Tensor attention_scale;  // [hidden]; both scales only if configured
-    Norm mlp_norm;
-    PlainMlp mlp;
-    at::Tensor mlp_scale;
+    RmsNorm query_norm{};  // over all heads; query and key norm only if configured
+    RmsNorm key_norm{};
+    Linear output{};
+    at::Tensor attention_scale{};  // [hidden]; both scales only if configured
+    Norm mlp_norm{};
+    PlainMlp mlp{};
+    at::Tensor mlp_scale{};
   };
   void read_embeddings(WeightReader& weights, const std::string& prefix);
   at::Tensor read_positions(WeightReader& weights, const std::string& name) const;

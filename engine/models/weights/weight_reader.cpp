@@ -168,8 +168,7 @@ const MatrixPacking* WeightReader::packing_of(Packing packing, std::int64_t elem
 
 Linear WeightReader::in_form(const std::vector<Part>& parts, std::int64_t in, Bias bias, Packing packing) {
   if (std::vector<LinearWeight> stored = as_stored(parts, in); !stored.empty()) {
-    Linear layer;
-    layer.weight = std::move(stored.front());
+    Linear layer{.weight = std::move(stored.front())};
     if (bias == Bias::kRequired) layer.bias = joined_bias(parts);
     return layer;
   }
@@ -238,11 +237,7 @@ RmsNorm WeightReader::centred_rms_norm(const std::string& prefix, std::int64_t f
 }
 
 LayerNorm WeightReader::layer_norm(const std::string& prefix, std::int64_t features, double epsilon) {
-  LayerNorm norm;
-  norm.weight = tensor(prefix + ".weight", {features});
-  norm.bias = tensor(prefix + ".bias", {features});
-  norm.epsilon = epsilon;
-  return norm;
+  return {.weight = tensor(prefix + ".weight", {features}), .bias = tensor(prefix + ".bias", {features}), .epsilon = epsilon};
 }
 
 }  // namespace winnow

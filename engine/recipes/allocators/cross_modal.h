@@ -21,9 +21,7 @@ class CrossModalAllocator : public Allocator {
     return Refusal{"scope", "cross-modal entropy shares slots among all tokens; it does not fit scope visual"};
   }
   StatisticsNeeds needs() const override {
-    StatisticsNeed entropy;
-    entropy.rows = RowRule::all();
-    entropy.row_entropy = true;
+    StatisticsNeed entropy{.rows = RowRule::all(), .row_entropy = true};
     StatisticsNeeds needs{{entropy}, {}, {}};
     if (entropy_ == Entropy::kCrossModal) needs.cross_modal = cross_modal_;
     return needs;

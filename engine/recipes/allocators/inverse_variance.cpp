@@ -26,9 +26,7 @@ std::vector<double> min_max(std::vector<double> values) {
 }  // namespace
 
 StatisticsNeeds InverseVarianceAllocator::needs() const {
-  StatisticsNeed need;
-  need.rows = RowRule::all();
-  need.head_variance = true;
+  StatisticsNeed need{.rows = RowRule::all(), .head_variance = true};
   return {{need}, {}, {}};
 }
 

@@ -56,9 +56,7 @@ LayerMeasure cumulative_mass(std::span<const float> scores) {
 }
 
 StatisticsNeeds PrefixMassAllocator::needs() const {
-  StatisticsNeed need;
-  need.rows = RowRule::all();
-  need.column_sums = true;
+  StatisticsNeed need{.rows = RowRule::all(), .column_sums = true};
   return {{need}, {}, {}};
 }
 

@@ -24,10 +24,8 @@ namespace {
 Composition pushing(bool expected, OptionReader& options) {
   using Reference = ValuePushReducer::Reference;
   using Prompt = ValuePushReducer::Prompt;
-  Composition composition;
-  composition.allocator = std::make_unique<UniformAllocator>();
-  composition.phase = MethodPhase::kDecode;
-  composition.decode.accumulates = true;
+  Composition composition{
+      .allocator = std::make_unique<UniformAllocator>(), .phase = MethodPhase::kDecode, .decode = {.accumulates = true}};
   if (options.choice<bool>("base", {{"streaming-llm", true}, {"h2o", false}})) {
     composition.scorer = std::make_unique<RecencyScorer>();
     composition.protection.sinks = options.whole("sinks", 4, 0, 1024);

@@ -47,22 +47,18 @@ Composition full(OptionReader&) {
 //
 // kept = the last token + the highest hashes of (seed, layer, kv head, original token index). No paper.
 Composition random_eviction(OptionReader& options) {
-  Composition composition;
-  composition.allocator = std::make_unique<UniformAllocator>();
-  composition.scorer = std::make_unique<RandomScorer>(options.seed(), options.flag("same_all_layers", false));
-  return composition;
+  return {.allocator = std::make_unique<UniformAllocator>(),
+          .scorer = std::make_unique<RandomScorer>(options.seed(), options.flag("same_all_layers", false))};
 }
 
 // LocalWindow: the last b tokens and nothing else; the window baseline of Xiao et al., arXiv 2309.17453, figure 1 (b).
 //
 // While decoding the oldest slot leaves when m > b. Deviation: none; keys keep their original rotary positions.
 Composition local_window(OptionReader&) {
-  Composition composition;
-  composition.allocator = std::make_unique<UniformAllocator>();
-  composition.scorer = std::make_unique<RecencyScorer>();
-  composition.granularity = Granularity::kLayer;
-  composition.phase = MethodPhase::kDecode;
-  return composition;
+  return {.allocator = std::make_unique<UniformAllocator>(),
+          .scorer = std::make_unique<RecencyScorer>(),
+          .granularity = Granularity::kLayer,
+          .phase = MethodPhase::kDecode};
 }
 
 }  // namespace

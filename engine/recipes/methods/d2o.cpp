@@ -22,10 +22,9 @@ Composition d2o(OptionReader& options) {
   using Norm = InverseVarianceAllocator::Norm;
   using ThresholdScope = GatedReducer::ThresholdScope;
   using Weights = GatedReducer::Weights;
-  Composition composition;
-  composition.allocator = std::make_unique<InverseVarianceAllocator>(
-      options.choice<Norm>("var_norm", {{"head_minmax", Norm::kHeadMinMax}, {"raw", Norm::kRaw}, {"layer_minmax", Norm::kLayerMinMax}}));
-  composition.scorer = std::make_unique<AccumulatedScorer>();
+  Composition composition{.allocator = std::make_unique<InverseVarianceAllocator>(options.choice<Norm>(
+                              "var_norm", {{"head_minmax", Norm::kHeadMinMax}, {"raw", Norm::kRaw}, {"layer_minmax", Norm::kLayerMinMax}})),
+                          .scorer = std::make_unique<AccumulatedScorer>()};
   const double decay = options.real("beta", 0.7, 0.0, 1.0);
   const auto scope = options.choice<ThresholdScope>("tau_scope", {{"head", ThresholdScope::kHead}, {"layer", ThresholdScope::kLayer}});
   const auto weights = options.choice<Weights>("merge", {{"exponential", Weights::kExponential}, {"weighted", Weights::kCosine}});

@@ -19,13 +19,11 @@ namespace {
 Composition sharing(bool no_position, OptionReader& options) {
   using Rotation = SharedEntries::Rotation;
   const std::int64_t window = options.whole("window", 32, 1, 4096);
-  Composition composition;
-  composition.allocator = std::make_unique<UniformAllocator>();
-  composition.scorer = std::make_unique<GlobalLocalScorer>(window, options.odd("kernel", 7, 255));
-  composition.protection.window = window;
-  composition.phase = MethodPhase::kDecode;
-  composition.decode.accumulates = true;
-  composition.decode.local_rows = window;
+  Composition composition{.allocator = std::make_unique<UniformAllocator>(),
+                          .scorer = std::make_unique<GlobalLocalScorer>(window, options.odd("kernel", 7, 255)),
+                          .protection = {.window = window},
+                          .phase = MethodPhase::kDecode,
+                          .decode = {.accumulates = true, .local_rows = window}};
   SharingRule rule;
   rule.magnification = options.real("magnification", 4.0, 1.0, 64.0);
   rule.least_similarity = options.real("tau", 0.6, -1.0, 1.0);

@@ -20,8 +20,7 @@ Composition expected_attention(OptionReader& options) {
   Composition composition = before_the_question();
   enum class Words { kMedia, kRequest, kAnswer };  // of whose queries the statistics are; media: of their own
   const auto words = options.choice<Words>("stats", {{"media", Words::kMedia}, {"request", Words::kRequest}, {"answer", Words::kAnswer}});
-  ExpectedNeed expected;
-  expected.horizon = options.whole("horizon", 512, 1, 1 << 16);
+  ExpectedNeed expected{.horizon = options.whole("horizon", 512, 1, 1 << 16)};
   const double epsilon = options.real("eps", 0.02, 0.0, 1.0);
   if (words != Words::kMedia) {
     DescriptionProbe probe;

@@ -17,13 +17,11 @@ namespace winnow {
 namespace {
 
 Composition merging(std::shared_ptr<const Reducer> reducer, OptionReader& options) {
-  Composition composition;
-  composition.allocator = std::make_unique<UniformAllocator>();
-  composition.scorer = std::make_unique<TextPriorScorer>();
-  composition.reducer = std::move(reducer);
-  composition.protection.recent_share = options.real("recent_share", 0.5, 0.0, 1.0);
-  composition.protection.all_text = options.choice<bool>("text_policy", {{"boost", false}, {"hard", true}});
-  return composition;
+  return {.allocator = std::make_unique<UniformAllocator>(),
+          .scorer = std::make_unique<TextPriorScorer>(),
+          .reducer = std::move(reducer),
+          .protection = {.recent_share = options.real("recent_share", 0.5, 0.0, 1.0),
+                         .all_text = options.choice<bool>("text_policy", {{"boost", false}, {"hard", true}})}};
 }
 
 Composition look_m(OptionReader& options) { return merging(std::make_shared<PivotReducer>(), options); }

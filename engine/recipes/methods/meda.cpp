@@ -24,9 +24,8 @@ Composition meda(OptionReader& options) {
   enum class Kind : int { kHeadMean = 1, kMeanHead = 2, kFull = 3 };
   const Kind kind = options.choice<Kind>(
       "entropy", {{"xmodal_headmean", Kind::kHeadMean}, {"xmodal_meanhead", Kind::kMeanHead}, {"full_attention", Kind::kFull}});
-  CrossModalNeed need;
-  need.heads = kind == Kind::kMeanHead ? CrossModalNeed::Heads::kEntropyFirst : CrossModalNeed::Heads::kMeanFirst;
-  need.causal = options.flag("xmodal_causal", false);
+  CrossModalNeed need{.heads = kind == Kind::kMeanHead ? CrossModalNeed::Heads::kEntropyFirst : CrossModalNeed::Heads::kMeanFirst,
+                      .causal = options.flag("xmodal_causal", false)};
   Composition composition;
   composition.allocator = std::make_unique<CrossModalAllocator>(kind == Kind::kFull ? Entropy::kFullAttention : Entropy::kCrossModal, need);
   composition.scorer = std::make_unique<TextPriorScorer>();

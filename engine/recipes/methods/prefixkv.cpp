@@ -16,15 +16,12 @@ namespace winnow {
 namespace {
 
 Composition with(std::unique_ptr<const Allocator> allocator, OptionReader& options) {
-  Composition composition;
-  composition.allocator = std::move(allocator);
-  composition.scorer = std::make_unique<AccumulatedScorer>();
-  composition.granularity = Granularity::kLayer;
-  composition.protection.sinks = options.whole("first", 1, 0, 1024);
-  composition.phase = MethodPhase::kRatioDecode;
-  composition.decode.victim = DecodeRule::Victim::kFixedDistance;
-  composition.decode.distance = options.whole("distance", -25, -4096, -1);
-  return composition;
+  return {.allocator = std::move(allocator),
+          .scorer = std::make_unique<AccumulatedScorer>(),
+          .granularity = Granularity::kLayer,
+          .protection = {.sinks = options.whole("first", 1, 0, 1024)},
+          .phase = MethodPhase::kRatioDecode,
+          .decode = {.victim = DecodeRule::Victim::kFixedDistance, .distance = options.whole("distance", -25, -4096, -1)}};
 }
 
 Composition prefixkv(OptionReader& options) { return with(std::make_unique<PrefixMassAllocator>(), options); }

@@ -17,11 +17,9 @@ Composition pyramidkv(OptionReader& options) {
   const std::int64_t window = options.whole("window", 8, 1, 4096);
   const std::int64_t kernel = options.odd("kernel", 7, 1023);
   const Pooling pooling = options.choice<Pooling>("pooling", {{"max", Pooling::kMaximum}, {"average", Pooling::kAverage}});
-  Composition composition;
-  composition.allocator = std::make_unique<PyramidAllocator>(window, options.real("beta", 20.0, 1.0, 1000.0));
-  composition.scorer = std::make_unique<WindowVotesScorer>(window, kernel, pooling, group_reduce(options));
-  composition.protection.window = window;
-  return composition;
+  return {.allocator = std::make_unique<PyramidAllocator>(window, options.real("beta", 20.0, 1.0, 1000.0)),
+          .scorer = std::make_unique<WindowVotesScorer>(window, kernel, pooling, group_reduce(options)),
+          .protection = {.window = window}};
 }
 
 }  // namespace

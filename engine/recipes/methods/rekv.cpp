@@ -26,11 +26,7 @@ class FrameLikenessScorer : public Scorer {
     if (phase_facts(parts.phase).fetches) return std::nullopt;
     return Refusal{"scorer", name() + " compares frames with a question when it comes; start from rekv"};
   }
-  StatisticsNeeds needs() const override {
-    StatisticsNeeds needs;
-    needs.probe = QuestionProbe{cosine_};
-    return needs;
-  }
+  StatisticsNeeds needs() const override { return {.probe = QuestionProbe{cosine_}}; }
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo&) const override {
     require(statistics.probe.has_value(), "FrameLikenessScorer: there was no question");
     return *statistics.probe;

@@ -13,16 +13,13 @@ namespace winnow {
 namespace {
 
 Composition roco(OptionReader& options) {
-  Composition composition;
-  composition.allocator = std::make_unique<UniformAllocator>();
-  composition.scorer = std::make_unique<MeanDeviationScorer>();
-  composition.protection.sinks = options.whole("sinks", 4, 0, 1024);
-  composition.protection.window = options.whole("guarded", 10, 0, 1024);
-  composition.protection.completed_share = options.real("recent_share", 0.3, 0.0, 1.0);
-  composition.phase = MethodPhase::kDecode;
-  composition.decode.victim = DecodeRule::Victim::kLeastMean;
-  composition.decode.accumulates = true;
-  return composition;
+  return {.allocator = std::make_unique<UniformAllocator>(),
+          .scorer = std::make_unique<MeanDeviationScorer>(),
+          .protection = {.sinks = options.whole("sinks", 4, 0, 1024),
+                         .window = options.whole("guarded", 10, 0, 1024),
+                         .completed_share = options.real("recent_share", 0.3, 0.0, 1.0)},
+          .phase = MethodPhase::kDecode,
+          .decode = {.victim = DecodeRule::Victim::kLeastMean, .accumulates = true}};
 }
 
 }  // namespace

@@ -44,8 +44,7 @@ inline void let_heads_compete(OptionReader& options, Composition& composition, C
 
 // The rows of self-study by the options ask, words and with. repeats: whether the words of the repetition count by default, too.
 inline ProbeNeed studied(OptionReader& options, bool norms, bool repeats) {
-  DescriptionProbe probe;
-  probe.ask = options.sentences("ask");
+  DescriptionProbe probe{.ask = options.sentences("ask")};
   const bool request_alone = options.choice<bool>("words", {{"answer", false}, {"request", true}});
   using With = std::pair<const char*, std::optional<Repetition>>;
   const With alone{"nothing", std::nullopt};
@@ -66,21 +65,11 @@ inline ProbeNeed studied(OptionReader& options, bool norms, bool repeats) {
 
 // The common part of methods whose visual tokens leave on the way through the model.
 inline Composition pruned(Pruning pruning) {
-  Composition composition;
-  composition.pruning = pruning;
-  composition.scope = Scope::kVisual;
-  composition.granularity = Granularity::kLayer;
-  composition.phase = MethodPhase::kPrefill;
-  return composition;
+  return {.pruning = pruning, .scope = Scope::kVisual, .granularity = Granularity::kLayer, .phase = MethodPhase::kPrefill};
 }
 
 // The common part of methods whose event comes between the media and the question.
-inline Composition before_the_question() {
-  Composition composition;
-  composition.scope = Scope::kContext;
-  composition.phase = MethodPhase::kContext;
-  return composition;
-}
+inline Composition before_the_question() { return {.scope = Scope::kContext, .phase = MethodPhase::kContext}; }
 
 // Phase stream: judged after every so many frames.
 inline void come_in_clips(OptionReader& options, Composition& composition) {

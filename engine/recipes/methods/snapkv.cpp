@@ -17,11 +17,9 @@ Composition snapkv(OptionReader& options) {
   const std::int64_t window = options.whole("window", 32, 1, 4096);
   const std::int64_t kernel = options.odd("kernel", 5, 1023);
   const Pooling pooling = options.choice<Pooling>("pooling", {{"average", Pooling::kAverage}, {"max", Pooling::kMaximum}});
-  Composition composition;
-  composition.allocator = std::make_unique<UniformAllocator>();
-  composition.scorer = std::make_unique<WindowVotesScorer>(window, kernel, pooling, group_reduce(options));
-  composition.protection.window = window;
-  return composition;
+  return {.allocator = std::make_unique<UniformAllocator>(),
+          .scorer = std::make_unique<WindowVotesScorer>(window, kernel, pooling, group_reduce(options)),
+          .protection = {.window = window}};
 }
 
 }  // namespace

@@ -51,9 +51,8 @@ Composition kvzip_stream(OptionReader& options) {
 Composition infinipot_v(OptionReader& options) {
   Composition composition = in_clips(options);
   const double alpha = options.real("change_share", 0.5, 0.0, 1.0);
-  ChangeNeed change;
-  change.recent_share = options.real("newest", 0.125, 0.001, 1.0);
-  change.by_rank = !options.choice<bool>("cells", {{"true", true}, {"rank", false}});
+  ChangeNeed change{.recent_share = options.real("newest", 0.125, 0.001, 1.0),
+                    .by_rank = !options.choice<bool>("cells", {{"true", true}, {"rank", false}})};
   composition.streaming.target = options.real("target", 0.75, 0.1, 1.0);
   composition.scorer = std::make_unique<TemporalChangeScorer>(alpha, change);
   composition.allocator = std::make_unique<UniformAllocator>();

@@ -13,14 +13,12 @@ namespace winnow {
 namespace {
 
 Composition streaming_llm(OptionReader& options) {
-  Composition composition;
-  composition.allocator = std::make_unique<UniformAllocator>();
-  composition.scorer = std::make_unique<RecencyScorer>();
-  composition.granularity = Granularity::kLayer;
-  composition.protection.sinks = options.whole("sinks", 4, 0, 1024);
-  composition.phase = MethodPhase::kDecode;
-  composition.closed_ranks = options.choice<bool>("rope", {{"original", false}, {"in-cache", true}});
-  return composition;
+  return {.allocator = std::make_unique<UniformAllocator>(),
+          .scorer = std::make_unique<RecencyScorer>(),
+          .granularity = Granularity::kLayer,
+          .protection = {.sinks = options.whole("sinks", 4, 0, 1024)},
+          .phase = MethodPhase::kDecode,
+          .closed_ranks = options.choice<bool>("rope", {{"original", false}, {"in-cache", true}})};
 }
 
 }  // namespace

@@ -22,9 +22,7 @@ class PostVisionScorer : public Scorer {
   explicit PostVisionScorer(RowRule rows) : rows_(rows) {}
   std::string name() const override { return "post-vision"; }
   StatisticsNeeds needs() const override {
-    StatisticsNeed need;
-    need.rows = rows_;
-    need.column_sums = true;
+    StatisticsNeed need{.rows = rows_, .column_sums = true};
     return {{need}, {}, {}};
   }
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo&) const override { return statistics.at(rows_).column_sums; }
@@ -41,9 +39,7 @@ class SparsityAllocator : public Allocator {
   SparsityAllocator(RowRule rows, double p) : rows_(rows), p_(p) {}
   std::string name() const override { return "sparsity"; }
   StatisticsNeeds needs() const override {
-    StatisticsNeed need;
-    need.rows = rows_;
-    need.sparsity_p = p_;
+    StatisticsNeed need{.rows = rows_, .sparsity_p = p_};
     return {{need}, {}, {}};
   }
   LayerMeasure measure(const LayerStatistics& statistics, const SegmentInfo&) const override { return {statistics.at(rows_).sparsity}; }
@@ -64,13 +60,11 @@ Composition vl_cache(OptionReader& options) {
   rows.kind = RowRule::Kind::kPostVision;
   rows.min_rows = options.whole("min_stat_rows", 1, 1, 1 << 20);
   rows.max_rows = options.whole("max_stat_rows", 0, 0, 1 << 20);
-  Composition composition;
-  composition.allocator = std::make_unique<SparsityAllocator>(rows, options.real("p", 0.01, 1e-9, 1.0));
-  composition.scorer = std::make_unique<PostVisionScorer>(rows);
-  composition.protection.recent_share = options.real("recent_share", 0.10, 0.0, 1.0);
-  composition.min_fraction = 0.01;
-  composition.faithful_clip = options.flag("faithful_clip", false);
-  return composition;
+  return {.allocator = std::make_unique<SparsityAllocator>(rows, options.real("p", 0.01, 1e-9, 1.0)),
+          .scorer = std::make_unique<PostVisionScorer>(rows),
+          .protection = {.recent_share = options.real("recent_share", 0.10, 0.0, 1.0)},
+          .min_fraction = 0.01,
+          .faithful_clip = options.flag("faithful_clip", false)};
 }
 
 }  // namespace

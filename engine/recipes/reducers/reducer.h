@@ -70,8 +70,8 @@ struct Merging {
     std::int32_t into = 0;
     double weight = 1.0;
   };
-  std::vector<Scaled> scaled;  // each row once
-  std::vector<Flow> flows;
+  std::vector<Scaled> scaled{};  // each row once
+  std::vector<Flow> flows{};
   bool values_only = false;  // keys stay as they are
 };
 

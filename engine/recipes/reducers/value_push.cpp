@@ -35,8 +35,7 @@ double ValuePushReducer::factor(double probability, LayerId layer, KvHead kv_hea
 }
 
 Merging ValuePushReducer::at_event(const EventSlots& slots) const {
-  Merging merging;
-  merging.values_only = true;
+  Merging merging{.values_only = true};
   std::vector<float> of_kept;
   for (const std::int32_t row : slots.kept) of_kept.push_back(slots.attention[static_cast<std::size_t>(row)]);
   // The leaving rows take turns: each is divided among the rows that follow it, whether those stay or leave later.
@@ -63,8 +62,7 @@ Merging ValuePushReducer::at_step(const LeavingSlot& leaving) const {
     if (leaving.original[at(slot)] > token) later.push_back(slot);
   }
   const auto count = std::min<std::ptrdiff_t>(std::ssize(later), options_.window);
-  Merging merging;
-  merging.values_only = true;
+  Merging merging{.values_only = true};
   if (count == 0) return merging;
   const auto older = [&](std::int32_t a, std::int32_t b) { return leaving.original[at(a)] < leaving.original[at(b)]; };
   std::partial_sort(later.begin(), later.begin() + count, later.end(), older);

@@ -14,10 +14,7 @@ class AccumulatedScorer : public Scorer {
   explicit AccumulatedScorer(GroupReduce reduce = GroupReduce::kMean, bool per_row = false) : reduce_(reduce), per_row_(per_row) {}
   std::string name() const override { return per_row_ ? "mean-attention" : "accumulated"; }
   StatisticsNeeds needs() const override {
-    StatisticsNeed need;
-    need.rows = RowRule::all();
-    need.column_sums = true;
-    need.reduce = reduce_;
+    StatisticsNeed need{.rows = RowRule::all(), .column_sums = true, .reduce = reduce_};
     return {{need}, {}, {}};
   }
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override {
@@ -43,10 +40,7 @@ class MeanDeviationScorer : public Scorer {
  public:
   std::string name() const override { return "mean-deviation"; }
   StatisticsNeeds needs() const override {
-    StatisticsNeed need;
-    need.rows = RowRule::all();
-    need.column_sums = true;
-    need.column_squares = true;
+    StatisticsNeed need{.rows = RowRule::all(), .column_sums = true, .column_squares = true};
     return {{need}, {}, {}};
   }
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override {

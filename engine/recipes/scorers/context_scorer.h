@@ -25,12 +25,7 @@ class ExpectedAttentionScorer : public ContextScorer {
  public:
   ExpectedAttentionScorer(ExpectedNeed expected, double epsilon) : expected_(expected), epsilon_(epsilon) {}
   std::string name() const override { return "expected-attention"; }
-  StatisticsNeeds needs() const override {
-    StatisticsNeeds needs;
-    needs.expected = expected_;
-    needs.value_norms = true;
-    return needs;
-  }
+  StatisticsNeeds needs() const override { return {.value_norms = true, .expected = expected_}; }
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo&) const override {
     HeadScores scores = statistics.expected;
     const auto epsilon = static_cast<float>(epsilon_);
@@ -48,11 +43,7 @@ class ExpectedAttentionScorer : public ContextScorer {
 class KeyDifferenceScorer : public ContextScorer {
  public:
   std::string name() const override { return "key-difference"; }
-  StatisticsNeeds needs() const override {
-    StatisticsNeeds needs;
-    needs.key_likeness = true;
-    return needs;
-  }
+  StatisticsNeeds needs() const override { return {.key_likeness = true}; }
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo&) const override {
     HeadScores scores = statistics.key_likeness;
     for (float& score : scores.values) score = -score;
@@ -73,11 +64,7 @@ class ProbeVotesScorer : public ContextScorer {
  public:
   ProbeVotesScorer(std::string name, const ProbeNeed& probe) : name_(std::move(name)), probe_(probe) {}
   std::string name() const override { return name_; }
-  StatisticsNeeds needs() const override {
-    StatisticsNeeds needs;
-    needs.probe = probe_;
-    return needs;
-  }
+  StatisticsNeeds needs() const override { return {.probe = probe_}; }
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo&) const override {
     require(statistics.probe.has_value(), "ProbeVotesScorer: there was no probe");
     return *statistics.probe;

@@ -28,9 +28,7 @@ StatisticsNeeds GlobalLocalScorer::needs() const {
   StatisticsNeed all;
   all.rows = RowRule::all();
   all.column_sums = true;
-  StatisticsNeed local;
-  local.rows = RowRule::last(local_rows_);
-  local.column_sums = true;
+  StatisticsNeed local{.rows = RowRule::last(local_rows_), .column_sums = true};
   return {{all, local}, {}, {}};
 }
 

@@ -22,12 +22,7 @@ class TemporalChangeScorer : public ContextScorer {
     if (phase_facts(parts.phase).in_clips) return std::nullopt;
     return Refusal{"scorer", name() + " judges what has changed since, clip by clip; start from infinipot-v"};
   }
-  StatisticsNeeds needs() const override {
-    StatisticsNeeds needs;
-    needs.value_norms = true;
-    needs.change = change_;
-    return needs;
-  }
+  StatisticsNeeds needs() const override { return {.value_norms = true, .change = change_}; }
   // Nothing has changed yet in a segment that did not come in clips.
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo&) const override { return statistics.value_norms; }
   bool judges_streams() const override { return true; }

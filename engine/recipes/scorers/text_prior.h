@@ -12,9 +12,7 @@ class TextPriorScorer : public Scorer {
  public:
   std::string name() const override { return "text-prior"; }
   StatisticsNeeds needs() const override {
-    StatisticsNeed need;
-    need.rows = RowRule::all();
-    need.column_sums = true;
+    StatisticsNeed need{.rows = RowRule::all(), .column_sums = true};
     return {{need}, {}, {}};
   }
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override {

@@ -18,10 +18,7 @@ class WindowVotesScorer : public Scorer {
       : window_(window), kernel_(kernel), pooling_(pooling), reduce_(reduce) {}
   std::string name() const override { return "window-votes"; }
   StatisticsNeeds needs() const override {
-    StatisticsNeed need;
-    need.rows = rows();
-    need.column_sums = true;
-    need.reduce = reduce_;
+    StatisticsNeed need{.rows = rows(), .column_sums = true, .reduce = reduce_};
     return {{need}, {}, {}};
   }
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override {

@@ -26,11 +26,7 @@ struct RowRule {
   std::int64_t min_rows = 1;
   std::int64_t max_rows = 0;
 
-  static RowRule last(std::int64_t window) {
-    RowRule rule;
-    rule.window = window;
-    return rule;
-  }
+  static RowRule last(std::int64_t window) { return {.window = window}; }
   static RowRule all() { return last(std::numeric_limits<std::int64_t>::max()); }
 
   friend bool operator==(const RowRule&, const RowRule&) = default;
@@ -48,13 +44,13 @@ enum class GroupReduce : int { kMean = 1, kMaximum = 2, kSum = 3 };
 
 // Statistics of the causal attention of some rows.
 struct StatisticsNeed {
-  RowRule rows;
+  RowRule rows{};
   bool column_sums = false;                 // how much attention each segment column gets from the rows
   bool column_squares = false;              // sum over rows of the squared group-mean probability
   bool head_variance = false;               // of every query head's column sums over the columns
   bool row_entropy = false;                 // mean over rows and query heads of a row's entropy
   GroupReduce reduce = GroupReduce::kMean;  // of column sums
-  std::optional<double> sparsity_p;         // share of entries below p times their row's maximum
+  std::optional<double> sparsity_p{};       // share of entries below p times their row's maximum
 
   friend bool operator==(const StatisticsNeed&, const StatisticsNeed&) = default;
 };
@@ -164,9 +160,9 @@ struct ChangeNeed {
 };
 
 struct StatisticsNeeds {
-  std::vector<StatisticsNeed> attention;
-  std::optional<CrossModalNeed> cross_modal;
-  std::optional<EliteNeed> elite;
+  std::vector<StatisticsNeed> attention{};
+  std::optional<CrossModalNeed> cross_modal{};
+  std::optional<EliteNeed> elite{};
   std::optional<ProbeNeed> probe{};
   bool key_likeness = false;
   bool value_norms = false;
@@ -199,14 +195,14 @@ struct RowStatistics {
   RowRule rows;
   GroupReduce reduce = GroupReduce::kMean;
   std::int64_t row_count = 0;
-  HeadScores column_sums;                        // [kv_heads, n]; empty if nobody asked
-  HeadScores column_squares;                     // [kv_heads, n]; empty if nobody asked
-  std::vector<std::vector<float>> past_sums;     // per kv head: the same sums over retained slots, in slot order; with column_sums
-  std::vector<std::vector<float>> past_squares;  // with column_squares
-  std::vector<double> head_variance;             // per query head, population variance over the n columns; empty if nobody asked
-  double row_entropy = 0.0;                      // natural log
-  std::vector<std::int64_t> zero_counts;         // per query head: entries below p times the row maximum; empty if nobody asked
-  double sparsity = 0.0;                         // mean over query heads of zero count / allowed entries; NaN if a row was not finite
+  HeadScores column_sums{};                        // [kv_heads, n]; empty if nobody asked
+  HeadScores column_squares{};                     // [kv_heads, n]; empty if nobody asked
+  std::vector<std::vector<float>> past_sums{};     // per kv head: the same sums over retained slots, in slot order; with column_sums
+  std::vector<std::vector<float>> past_squares{};  // with column_squares
+  std::vector<double> head_variance{};             // per query head, population variance over the n columns; empty if nobody asked
+  double row_entropy = 0.0;                        // natural log
+  std::vector<std::int64_t> zero_counts{};         // per query head: entries below p times the row maximum; empty if nobody asked
+  double sparsity = 0.0;                           // mean over query heads of zero count / allowed entries; NaN if a row was not finite
 };
 
 struct CrossModalEntropy {
@@ -225,10 +221,10 @@ struct EliteAttention {
 };
 
 struct LayerStatistics {
-  LayerId layer;
-  std::vector<RowStatistics> by_rows;
-  std::optional<CrossModalEntropy> cross_modal;
-  std::optional<EliteAttention> elite;
+  LayerId layer{};
+  std::vector<RowStatistics> by_rows{};
+  std::optional<CrossModalEntropy> cross_modal{};
+  std::optional<EliteAttention> elite{};
   // [kv_heads, n], 0 outside the context (from the first visual token to the last); empty if nobody asked.
   std::optional<HeadScores> probe{};
   HeadScores key_likeness{};  // cosine between a key and the mean direction of the context's keys
@@ -253,11 +249,11 @@ StatisticsNeeds merge_needs(std::span<const StatisticsNeeds> needs);
 struct StreamedSlots {
   LayerId layer{0};
   KvHead head{0};
-  std::vector<std::int32_t> originals;  // the tokens' original indices; always there
-  std::vector<float> key_likeness;      // cosine between a key and the mean direction of the head's keys
-  std::vector<float> value_norms;       // Euclidean
-  std::vector<float> change;            // minus the mean cosine between a key and those of the same place in the newest frames; -1 to 1
-  std::vector<std::uint8_t> recent;     // 1: of the newest frames themselves; with change
+  std::vector<std::int32_t> originals{};  // the tokens' original indices; always there
+  std::vector<float> key_likeness{};      // cosine between a key and the mean direction of the head's keys
+  std::vector<float> value_norms{};       // Euclidean
+  std::vector<float> change{};            // minus the mean cosine between a key and those of the same place in the newest frames; -1 to 1
+  std::vector<std::uint8_t> recent{};     // 1: of the newest frames themselves; with change
 };
 
 }  // namespace winnow

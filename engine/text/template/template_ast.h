@@ -14,7 +14,7 @@ struct Expression;
 using ExpressionPointer = std::unique_ptr<Expression>;
 
 struct Argument {
-  std::string name;  // empty: by position
+  std::string name{};  // empty: by position
   ExpressionPointer value;
 };
 

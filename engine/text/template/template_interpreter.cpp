@@ -122,8 +122,7 @@ Interpreter::Flow Interpreter::execute(const Statement& s) {
 Interpreter::Flow Interpreter::execute_for(const Statement& s) {
   std::vector<Value> items = items_of(evaluate(*s.expression));
   Scope* const outer = scope_;
-  Scope inner;
-  inner.parent = outer;
+  Scope inner{.parent = outer};
   // The scope is left however the loop ends, errors apart: they end the whole rendering.
   scope_ = &inner;
   if (s.filter) {

@@ -34,7 +34,7 @@ class Interpreter {
   enum class Flow { kNext, kBreak, kContinue };
   struct Scope {
     Scope* parent = nullptr;
-    std::vector<std::pair<std::string, Value>> variables;
+    std::vector<std::pair<std::string, Value>> variables{};
   };
   struct Arguments {
     std::vector<Value> positional;

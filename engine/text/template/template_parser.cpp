@@ -522,8 +522,7 @@ class Parser {
       arguments(*result);
     } else if ((next.kind == Token::Kind::kName && !keyword) || next.kind == Token::Kind::kString || next.kind == Token::Kind::kInteger ||
                next.kind == Token::Kind::kFloat || is_operator("[") || is_operator("{")) {
-      Argument argument;
-      argument.value = postfix(primary());
+      Argument argument{.value = postfix(primary())};
       deepen(*result, argument.value.get());
       result->arguments.push_back(std::move(argument));
     }

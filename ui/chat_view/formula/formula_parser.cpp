@@ -192,14 +192,12 @@ class Parsing {
   }
 
   FormulaNode modulus() {
-    FormulaNode node;
-    node.parts = {{.kind = Kind::kSpace, .em = 0.6},
-                  {.kind = Kind::kSign, .atom = Atom::kOpen, .text = "("},
-                  {.kind = Kind::kSign, .face = Face::kUpright, .text = "mod"},
-                  {.kind = Kind::kSpace, .em = 1 / 3.0},
-                  argument(),
-                  {.kind = Kind::kSign, .atom = Atom::kClose, .text = ")"}};
-    return node;
+    return {.parts = {{.kind = Kind::kSpace, .em = 0.6},
+                      {.kind = Kind::kSign, .atom = Atom::kOpen, .text = "("},
+                      {.kind = Kind::kSign, .face = Face::kUpright, .text = "mod"},
+                      {.kind = Kind::kSpace, .em = 1 / 3.0},
+                      argument(),
+                      {.kind = Kind::kSign, .atom = Atom::kClose, .text = ")"}}};
   }
 
   // {…} as it is written, with its spaces; those of a name are dropped, as TeX does.

@@ -14,7 +14,7 @@ namespace winnow::ui {
 
 // The settings under which it is asked.
 struct LaterQuestion {
-  app::NamedRecipe recipe;
+  app::NamedRecipe recipe{};
   Guard guard = Guard::kKeep;
   QString modelName{};      // of the model that is loaded
   QString modelFolder{};    // likewise; empty: none is

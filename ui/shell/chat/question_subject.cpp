@@ -26,10 +26,7 @@ std::optional<app::NamedRecipe> QuestionSubject::watchedRecipe() const {
 
 // Alone in its thread: what was asked before is not part of what was seen, and the engine's cache of it begins with the source.
 AskedQuestion QuestionSubject::aboutWatched(const QString& text) const {
-  app::StoredMessage message;
-  message.role = Role::kUser;
-  message.text = text;
-  message.attachments = {m_watched->attachment};
+  app::StoredMessage message{.role = Role::kUser, .text = text, .attachments = {m_watched->attachment}};
   return {m_watched->conversation, {message}, m_watched->recipe, /*alone=*/true};
 }
 

@@ -42,10 +42,7 @@ void ModelSession::post(const Asked& asked) {
   m_asked = asked;
   m_state = ModelState::kLoading;
   m_progress = phaseText(Phase::kLoadWeights, 0, 0);
-  LoadModel request;
-  request.folder = QFile::encodeName(asked.path).toStdString();
-  request.device = m_device;
-  request.format = asked.weights;
+  LoadModel request{.folder = QFile::encodeName(asked.path).toStdString(), .device = m_device, .format = asked.weights};
   m_request = m_engine.post(std::move(request), this, [this](const Event& event) {
     // A model given up for another reports only that it has cost the one before.
     if (event.id == m_request || std::holds_alternative<ModelUnloaded>(event.body)) onEvent(event.body);
@@ -101,12 +98,10 @@ void ModelSession::onEvent(const EventBody& body) {
 }
 
 app::Run ModelSession::newRun() const {
-  app::Run run;
-  run.modelName = QString::fromStdString(m_info.name);
-  run.modelFolder = QString::fromStdString(m_info.folder);
-  run.family = QString::fromStdString(m_info.family);
-  run.device = QString::fromStdString(m_info.device);
-  return run;
+  return {.modelName = QString::fromStdString(m_info.name),
+          .modelFolder = QString::fromStdString(m_info.folder),
+          .family = QString::fromStdString(m_info.family),
+          .device = QString::fromStdString(m_info.device)};
 }
 
 QString ModelSession::blockedReason() const {

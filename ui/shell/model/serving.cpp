@@ -11,11 +11,9 @@ namespace {
 
 // Chats that say nothing else are answered so, too.
 app::RequestDefaults defaultsOf(const app::Settings& settings) {
-  app::RequestDefaults defaults;
-  defaults.recipe = settings.defaultRecipe().spec;
-  defaults.sampling = with_choice(Sampling(), settings.chatDefaults().sampling);
-  defaults.plan.frame_count = settings.defaultFrameCount();
-  return defaults;
+  return {.recipe = settings.defaultRecipe().spec,
+          .sampling = with_choice(Sampling(), settings.chatDefaults().sampling),
+          .plan = {.frame_count = settings.defaultFrameCount()}};
 }
 
 }  // namespace

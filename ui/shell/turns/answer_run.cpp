@@ -80,14 +80,12 @@ void storeDescribed(app::LineStore& store, OpenChat& chat, const Description& de
 }
 
 app::StoredMessage newMessage(Role role, app::MessageId id, app::MessageId parent, ConversationId conversation) {
-  app::StoredMessage message;
-  message.id = id;
-  message.conversation = conversation;
-  message.parent = parent;
-  message.sequence = id;
-  message.role = role;
-  message.createdMs = QDateTime::currentMSecsSinceEpoch();
-  return message;
+  return {.id = id,
+          .conversation = conversation,
+          .parent = parent,
+          .sequence = id,
+          .role = role,
+          .createdMs = QDateTime::currentMSecsSinceEpoch()};
 }
 
 }  // namespace
@@ -246,10 +244,8 @@ void AnswerRun::showFigures(app::MessageId answer) {
 
 Turn AnswerRun::turnOf(ConversationId conversation, const QList<app::StoredMessage>& thread, const app::ConversationOptions& options,
                        const RecipeSpec& recipe) const {
-  app::TurnOptions turnOptions;
-  turnOptions.recipe = recipe;
-  turnOptions.sampling = samplingFor(options, m_settings, m_model.info());
-  turnOptions.systemPrompt = options.systemPrompt;
+  app::TurnOptions turnOptions{
+      .recipe = recipe, .sampling = samplingFor(options, m_settings, m_model.info()), .systemPrompt = options.systemPrompt};
   Turn turn = app::buildTurn(conversation, askable(thread), turnOptions);
   turn.guard = laterGuard(options.laterQuestions, recipe);
   return turn;
@@ -278,10 +274,7 @@ QList<app::StoredMessage> AnswerRun::threadBefore() const {
 }
 
 Turn AnswerRun::turnIfSent(const app::Draft& draft) const {
-  app::StoredMessage question;
-  question.role = Role::kUser;
-  question.text = draft.text;
-  question.attachments = m_subject.savedWith(draft.attachments);
+  app::StoredMessage question{.role = Role::kUser, .text = draft.text, .attachments = m_subject.savedWith(draft.attachments)};
   QList<app::StoredMessage> thread = threadBefore();
   thread.append(question);
   return turnOf(m_subject.asked(m_chat.id(), thread, m_chat.options().recipe));
@@ -352,10 +345,7 @@ void AnswerRun::regenerate(app::MessageId id, Again how) {
     if (const std::optional<app::Draft> draft = beginEdit(question)) send(draft->text, draft->attachments);
     return;
   }
-  Saving saving;
-  saving.asks = Asks::kAnswerAgain;
-  saving.asked = Time::clock::now();
-  saving.how = how;
+  Saving saving{.asks = Asks::kAnswerAgain, .asked = Time::clock::now(), .how = how};
   if (how == Again::kGoingOn) saving.cut = *message;
   saving.conversation = m_chat.id();
   saving.leaf = m_chat.loaded().conversation.activeLeaf;
@@ -386,8 +376,7 @@ std::optional<app::Draft> AnswerRun::beginEdit(app::MessageId question) {
   for (app::Attachment& attachment : draft.attachments) {
     attachment.plan.taken = 0;
     attachment.plan.set_frames = 1;
-    app::SampledTimes lines;
-    lines.linesDigest = attachment.sampled.linesDigest;
+    app::SampledTimes lines{.linesDigest = attachment.sampled.linesDigest};
     attachment.sampled = lines;
   }
   return draft;
@@ -433,10 +422,7 @@ void AnswerRun::compareAfter(const Saving& saved, const app::TurnIds& ids) {
 
 void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
   const bool here = ids.conversation == m_chat.id();
-  Writing run;
-  run.conversation = ids.conversation;
-  run.phase = {ids.answer, tr("Starting"), -1.0, ids.conversation};
-  run.thread = saved.thread;
+  Writing run{.conversation = ids.conversation, .phase = {ids.answer, tr("Starting"), -1.0, ids.conversation}, .thread = saved.thread};
   if (saved.leaf != ids.question) run.earlier = saved.leaf;
   if (saved.cut) {
     run.cut = saved.cut;
@@ -587,11 +573,7 @@ void AnswerRun::onText(const TextDelta& delta) {
 void AnswerRun::finish(app::MessageState state, const Finished* finished, const std::optional<Error>& error) {
   const Writing run = std::get<Writing>(std::exchange(m_state, Idle{}));
   if (state == app::MessageState::kInterrupted && run.earlier != 0 && !run.wordsCame()) return withdraw(run);
-  app::FinishedTurn turn;
-  turn.answer = run.phase.answer;
-  turn.text = run.said.text;
-  turn.thought = run.said.thought;
-  turn.state = state;
+  app::FinishedTurn turn{.answer = run.phase.answer, .text = run.said.text, .state = state, .thought = run.said.thought};
   if (error) {
     turn.failure = app::failureText(*error);
     turn.failureCode = error->code;

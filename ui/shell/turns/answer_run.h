@@ -110,9 +110,9 @@ class AnswerRun : public QObject {
     ConversationId conversation = 0;  // 0: it is being created
     Time asked{};
     app::RequestToken token = 0;
-    QString text;
-    QList<app::Attachment> attachments;
-    QList<app::StoredMessage> thread;  // before the question; to answer again: up to and with it
+    QString text{};
+    QList<app::Attachment> attachments{};
+    QList<app::StoredMessage> thread{};  // before the question; to answer again: up to and with it
     Again how = Again::kAnew;
     std::optional<app::StoredMessage> cut{};  // the answer that is to go on
     app::MessageId leaf = 0;                  // to answer again: what the chat ended in
@@ -120,16 +120,16 @@ class AnswerRun : public QObject {
   struct Writing {
     RequestId request = 0;
     ConversationId conversation = 0;
-    app::Run run;  // what the answer comes from; its makers when the engine has told them
-    app::AnswerSoFar said;
-    std::optional<app::StoredMessage> cut;  // what it goes on from; `said` begins with its texts
-    app::MessageId earlier = 0;             // what the chat ended in while there was another answer; 0: this is the first
-    AnswerPhase phase;                      // and which answer it is
-    app::SharedKeptMap keptMap;
-    Turn turn;                           // what the engine was asked
-    std::optional<TurnFigures> figures;  // of what was written before this request
-    bool thoughtEnds = false;            // it was stopped for the answer to begin
-    app::AnswerSoFar begun() const {     // written before
+    app::Run run{};  // what the answer comes from; its makers when the engine has told them
+    app::AnswerSoFar said{};
+    std::optional<app::StoredMessage> cut{};  // what it goes on from; `said` begins with its texts
+    app::MessageId earlier = 0;               // what the chat ended in while there was another answer; 0: this is the first
+    AnswerPhase phase;                        // and which answer it is
+    app::SharedKeptMap keptMap{};
+    Turn turn{};                           // what the engine was asked
+    std::optional<TurnFigures> figures{};  // of what was written before this request
+    bool thoughtEnds = false;              // it was stopped for the answer to begin
+    app::AnswerSoFar begun() const {       // written before
       app::AnswerSoFar begun;
       if (cut) begun.text = cut->text;
       if (cut) begun.thought = cut->thought;

@@ -61,8 +61,7 @@ void PlanController::schedule() {
 }
 
 bool PlanController::readByAnother() const {
-  LaterQuestion later;
-  later.modelFolder = QString::fromStdString(m_session.model.info().folder);
+  LaterQuestion later{.modelFolder = QString::fromStdString(m_session.model.info().folder)};
   return anotherModelReads(m_session.chat.branch(), later);
 }
 

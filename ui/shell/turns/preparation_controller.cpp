@@ -70,8 +70,7 @@ PreparationController::PreparationController(const WindowServices& services, Cha
 }
 
 PreparationController::Subject PreparationController::subjectNow() const {
-  Subject subject;
-  subject.conversation = m_session.chat.id();
+  Subject subject{.conversation = m_session.chat.id()};
   const QList<app::StoredMessage> branch = m_session.chat.branch();
   if (!branch.isEmpty()) subject.after = branch.last().id;
   subject.attachments = m_composer.draft().attachments;

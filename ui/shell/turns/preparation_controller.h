@@ -37,9 +37,9 @@ class PreparationController : public QObject {
   struct Subject {
     ConversationId conversation = 0;  // 0: a draft that has no number yet and may get one any time
     app::MessageId after = 0;         // the last message before the question; 0: none
-    QList<app::Attachment> attachments;
-    QString systemPrompt;
-    RecipeSpec recipe;
+    QList<app::Attachment> attachments{};
+    QString systemPrompt{};
+    RecipeSpec recipe{};
     Guard guard = Guard::kKeep;
 
     // A later question that everything is read again for, whatever was prepared.

@@ -30,12 +30,8 @@ app::NamedRecipe recipeFor(const RecipeSpec& chosen, std::int64_t capSlots) {
 }
 
 app::Attachment attachmentOf(const app::WatchRequest& request) {
-  app::Attachment attachment;
-  attachment.kind = MediaKind::kVideo;
-  attachment.path = QByteArray::fromStdString(request.address);
-  attachment.plan.frame_count = 0;
-  attachment.plan.every_s = request.everyS;
-  return attachment;
+  return {
+      .kind = MediaKind::kVideo, .path = QByteArray::fromStdString(request.address), .plan = {.frame_count = 0, .every_s = request.everyS}};
 }
 
 constexpr QSize kPicture(384, 216);  // as large as the bar ever shows it

@@ -270,9 +270,7 @@ void ChatPage::updateState() {
 
 LaterQuestion ChatPage::laterQuestion() const {
   const app::ConversationOptions& options = m_session.chat.options();
-  LaterQuestion later;
-  later.recipe = options.recipe;
-  later.guard = laterGuard(options.laterQuestions, options.recipe.spec);
+  LaterQuestion later{.recipe = options.recipe, .guard = laterGuard(options.laterQuestions, options.recipe.spec)};
   if (m_session.model.state() == ModelState::kReady) {
     later.modelName = QString::fromStdString(m_session.model.info().name);
     later.modelFolder = QString::fromStdString(m_session.model.info().folder);

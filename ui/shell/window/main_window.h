@@ -32,14 +32,14 @@ class Serving;
 
 // The first contents; found on the disk by bootstrap before the window exists.
 struct InitialState {
-  QString modelFolder;            // loaded at once; empty: none
+  QString modelFolder{};          // loaded at once; empty: none
   Device device = Device::kAuto;  // of every model that is loaded, as is the next
   WeightFormat format = WeightFormat::kAuto;
-  QString demoModelFolder;  // offered in the model menu; empty: not there
-  bool demoWanted = false;  // it was asked for, there or not
-  QList<app::Sample> samples;
-  QList<QByteArray> attachedFiles;  // to a new chat
-  QString question;                 // typed in, not sent
+  QString demoModelFolder{};  // offered in the model menu; empty: not there
+  bool demoWanted = false;    // it was asked for, there or not
+  QList<app::Sample> samples{};
+  QList<QByteArray> attachedFiles{};  // to a new chat
+  QString question{};                 // typed in, not sent
 };
 
 class MainWindow : public QMainWindow {
