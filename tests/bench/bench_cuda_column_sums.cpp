@@ -69,8 +69,7 @@ LayerView random_layer(const Shape& shape, std::int64_t n) {
 
 ColumnTotals zeros(const Shape& shape, std::int64_t n, bool everything) {
   const auto fp32 = at::TensorOptions(kGpu).dtype(at::kFloat);
-  ColumnTotals totals;
-  totals.sums = at::zeros({shape.kv_heads, shape.heads / shape.kv_heads, n}, fp32);
+  ColumnTotals totals{.sums = at::zeros({shape.kv_heads, shape.heads / shape.kv_heads, n}, fp32)};
   if (!everything) return totals;
   totals.squares = at::zeros({shape.kv_heads, n}, fp32);
   totals.entropy = at::zeros({shape.kv_heads, shape.heads / shape.kv_heads}, fp32.dtype(at::kDouble));

@@ -25,8 +25,7 @@ using Clock = std::chrono::steady_clock;
 Turn question(int words) {
   std::string text;
   for (int i = 0; i < words; ++i) text += "word ";
-  Turn turn;
-  turn.conversation = 1;
+  Turn turn{.conversation = 1};
   turn.messages.push_back({Role::kUser, {TextItem{text}}});
   return turn;
 }

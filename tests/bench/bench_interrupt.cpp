@@ -74,12 +74,10 @@ int main(int argc, char** argv) {
         const std::unique_ptr<Engine> engine = make_engine(&opener);
         InterruptSource source;
         Trigger trigger(source, entry.phase, run % 3, kind);
-        LoadModel load;
-        load.folder = argv[1];
+        LoadModel load{.folder = argv[1]};
         engine->handle({1, load}, trigger, source.token());
         if (!trigger.raised) {
-          Turn turn;
-          turn.conversation = 1;
+          Turn turn{.conversation = 1};
           MediaItem video;
           video.media.path = argv[2];
           video.media.kind = MediaKind::kVideo;

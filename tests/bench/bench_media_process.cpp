@@ -80,10 +80,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: bench_media_process VIDEO [FRAMES [ROUNDS]]\n");
     return 2;
   }
-  MediaRequest request;
-  request.path = argv[1];
-  request.kind = MediaKind::kVideo;
-  request.plan.frame_count = argc > 2 ? std::atoi(argv[2]) : 64;
+  MediaRequest request{.path = argv[1], .kind = MediaKind::kVideo, .plan = {.frame_count = argc > 2 ? std::atoi(argv[2]) : 64}};
   const int rounds = argc > 3 ? std::atoi(argv[3]) : 3;
   const app::FfmpegMediaOpener here;
   const app::ProcessMediaReader apart;

@@ -66,13 +66,11 @@ std::vector<Modality> prompt_of(std::int64_t tokens) {
 }
 
 SegmentInfo segment_of(const std::vector<Modality>& modality, const DecoderConfig& config) {
-  SegmentInfo segment;
-  segment.tokens = static_cast<std::int64_t>(modality.size());
-  segment.modality = modality;
-  segment.layers = config.layers;
-  segment.heads = config.heads;
-  segment.kv_heads = config.kv_heads;
-  return segment;
+  return {.tokens = static_cast<std::int64_t>(modality.size()),
+          .modality = modality,
+          .layers = config.layers,
+          .heads = config.heads,
+          .kv_heads = config.kv_heads};
 }
 
 std::vector<std::int32_t> originals(std::int64_t tokens) {
@@ -196,9 +194,7 @@ std::vector<Method> methods_of(const Settings& settings) {
   // As if a model had been measured: what the shares are does not change the work.
   const ShareProfile profile = {{0.5, std::vector<double>(static_cast<std::size_t>(settings.layers), 0.5)}};
   for (const MethodInfo& info : list_methods()) {
-    RecipeSpec spec;
-    spec.method = info.name;
-    spec.retention = settings.retention;
+    RecipeSpec spec{.method = info.name, .retention = settings.retention};
     spec = with_measured_options(spec, {{kLayerProfileOption, profile_text(profile)}});
     if (const std::optional<Error> problem = recipe_problem(spec)) {
       std::fprintf(stderr, "%s left out: %s\n", info.name.c_str(), problem->reason.c_str());

@@ -77,8 +77,7 @@ class Bench {
     if (filled_tokens_ != tokens) fill(tokens);
     KvCache cache = kv_bits ? stored_in(*filled_, storage_of(*kv_bits)) : filled_->fork();
     if (retention < 1.0) {
-      LayerPlan plan;
-      plan.budget = static_cast<std::int64_t>(static_cast<double>(tokens) * retention);
+      LayerPlan plan{.budget = static_cast<std::int64_t>(static_cast<double>(tokens) * retention)};
       std::vector<std::int32_t> kept;
       for (std::int64_t i = 0; i < plan.budget; ++i) kept.push_back(static_cast<std::int32_t>(i * tokens / plan.budget));
       plan.kept.assign(static_cast<std::size_t>(decoder_.kv_shape().kv_heads), kept);
@@ -135,24 +134,16 @@ class Bench {
 
 std::unique_ptr<VisionLanguageModel> load(const std::string& file, at::ScalarType dtype,
                                           const std::shared_ptr<const MatrixPacking>& packing, at::Device device) {
-  ModelSource source;
-  source.package = open_package(file);
-  source.device = device;
-  source.plan.arithmetic = dtype;
-  source.plan.packing = packing;
-  source.plan.matrices_as_stored = true;
-  source.plan.narrow_cache = device.is_cpu();
+  ModelSource source{.package = open_package(file),
+                     .device = device,
+                     .plan = {.arithmetic = dtype, .packing = packing, .matrices_as_stored = true, .narrow_cache = device.is_cpu()}};
   return load_model(source);
 }
 
 // A clip of so many square frames through tower and projector, from pixels on; ms.
 double see(const VisionLanguageModel& model, int frames) {
   constexpr int kSide = 384;
-  MediaFacts facts;
-  facts.kind = MediaKind::kVideo;
-  facts.picture = {kSide, kSide};
-  facts.frames = frames;
-  facts.duration_s = frames;
+  MediaFacts facts{.kind = MediaKind::kVideo, .picture = {kSide, kSide}, .frames = frames, .duration_s = static_cast<double>(frames)};
   for (int i = 0; i < frames; ++i) facts.times_s.push_back(i);
   const RgbImage empty = {kSide, kSide, std::vector<std::uint8_t>(std::size_t{3} * kSide * kSide)};
   std::vector<RgbImage> pictures(static_cast<std::size_t>(frames), empty);

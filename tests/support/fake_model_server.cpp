@@ -82,10 +82,7 @@ void FakeModelServer::accept() {
 
 void FakeModelServer::reply(QTcpSocket* socket, Asked request) {
   asked.push_back(request);
-  FakeAnswer missing;
-  missing.status = 404;
-  missing.type = "text/html";
-  missing.pieces = {"<h1>nothing here</h1>"};
+  FakeAnswer missing{.status = 404, .type = "text/html", .pieces = {"<h1>nothing here</h1>"}};
   const FakeAnswer with = m_answers.value(request.path, missing);
   if (with.raw) {
     socket->write(*with.raw);

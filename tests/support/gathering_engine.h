@@ -37,8 +37,7 @@ class GatheringEngine final : public Engine {
     }
     for (const AskedRequest& each : all) {
       const std::string question = question_of(std::get<Turn>(each.request.body));
-      Finished finished;
-      finished.answer = "You asked: " + question;
+      Finished finished{.answer = "You asked: " + question};
       each.sink->on_event({each.request.id, TextDelta{question}});
       each.sink->on_event({each.request.id, std::move(finished)});
     }

@@ -46,16 +46,13 @@ void LoopbackServer::accept() {
 }
 
 void LoopbackServer::answer(QTcpSocket* socket, const QByteArray& head) {
-  Request request;
-  request.path = QString::fromUtf8(head.mid(4, head.indexOf(' ', 4) - 4));
+  Request request{.path = QString::fromUtf8(head.mid(4, head.indexOf(' ', 4) - 4))};
   for (const QByteArray& line : head.split('\n')) {
     if (line.toLower().startsWith("range:")) request.range = line.mid(6).trimmed();
     if (line.toLower().startsWith("authorization:")) request.authorisation = line.mid(14).trimmed();
   }
   requests.push_back(request);
-  ServedFile missing;
-  missing.status = 404;
-  missing.body = "<h1>nothing here</h1>";
+  ServedFile missing{.body = "<h1>nothing here</h1>", .status = 404};
   ServedFile& file = files.contains(request.path) ? files[request.path] : missing;
 
   if (file.refusals > 0) {

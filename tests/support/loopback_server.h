@@ -16,9 +16,9 @@ class QTcpSocket;
 namespace winnow::test {
 
 struct ServedFile {
-  QByteArray body;
+  QByteArray body{};
   int status = 200;
-  QByteArray location;     // of a redirect
+  QByteArray location{};   // of a redirect
   bool ranges = true;      // knows Range
   bool saysLength = true;  // else its end is that of the connection
   qint64 cutAfter = -1;    // that many bytes of a reply, then the connection ends; below 0: all
@@ -36,7 +36,7 @@ class LoopbackServer : public QTcpServer {
  public:
   struct Request {
     QString path;
-    QByteArray range;            // as sent; empty: none
+    QByteArray range{};          // as sent; empty: none
     QByteArray authorisation{};  // the same
   };
 

@@ -35,9 +35,7 @@ class ScriptedClips {
     begun_ = following(count);
   }
   void end(const std::string& because) {
-    app::ClipReader::Clip clip;
-    clip.ended = true;
-    clip.endedBecause = because;
+    app::ClipReader::Clip clip{.ended = true, .endedBecause = because};
     give(std::move(clip));
   }
   void fail(Error error) {

@@ -25,8 +25,7 @@ bool prunes(const RecipeSpec& recipe) { return recipe.method == "fastv" || recip
 
 Agreement agreement_between(const std::string& answer, const std::string& full_answer) {
   const std::vector<std::string> own = split(answer), full = split(full_answer);
-  Agreement agreement;
-  agreement.tokens = static_cast<std::int64_t>(own.size()) + 1;
+  Agreement agreement{.tokens = static_cast<std::int64_t>(own.size()) + 1};
   for (std::size_t i = 0; i <= own.size(); ++i) {
     const std::string here = i < own.size() ? own[i] : std::string();
     const std::string there = i < full.size() ? full[i] : std::string();
@@ -53,13 +52,9 @@ Script compare_script(const Request& request, const std::vector<std::string>& an
 
   Script script;
   std::vector<Script> begins, words, ends;  // per column
-  Compared compared;
-  compared.prefills = 1;
+  Compared compared{.prefills = 1};
   for (std::size_t i = 0; i < compare.recipes.size(); ++i) {
-    Turn turn;
-    turn.conversation = compare.conversation;
-    turn.messages = compare.messages;
-    turn.recipe = compare.recipes[i];
+    Turn turn{.conversation = compare.conversation, .messages = compare.messages, .recipe = compare.recipes[i]};
     const auto column = static_cast<std::int32_t>(i);
     const bool alone = prunes(turn.recipe);
     if (alone) ++compared.prefills;

@@ -130,8 +130,7 @@ void ScriptedEngine::handle(const Request& request, EventSink& sink, const Inter
     if (kind == Interrupt::kNone) return false;
     if (log_) log_->addInterrupt(request.id, kind);
     const bool whole = std::holds_alternative<Compare>(request.body) || std::holds_alternative<Score>(request.body);
-    Finished finished;
-    finished.reason = StopReason::kInterrupted;
+    Finished finished{.reason = StopReason::kInterrupted};
     if (kind == Interrupt::kCancel || (whole && said.empty() && !any_finished)) {
       finished.restored = true;
       finished.answer = said[Event::kNoColumn];
@@ -144,9 +143,7 @@ void ScriptedEngine::handle(const Request& request, EventSink& sink, const Inter
         finished.answer = text;
         sink.on_event({request.id, finished, column});
       }
-      Compared compared;
-      compared.prefills = 1;
-      compared.stopped = true;
+      Compared compared{.prefills = 1, .stopped = true};
       sink.on_event({request.id, compared});
     }
     return true;
@@ -181,9 +178,7 @@ void ScriptedEngine::prepare_media(RequestId id, const Prepare& prepare, EventSi
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   if (interrupt.requested()) {
-    Finished finished;
-    finished.reason = StopReason::kInterrupted;
-    finished.restored = true;
+    Finished finished{.reason = StopReason::kInterrupted, .restored = true};
     sink.on_event({id, finished});
     return;
   }
@@ -213,9 +208,7 @@ void ScriptedEngine::watch_clip(RequestId id, const WatchClip& clip, EventSink& 
   sink.on_event({id, Progress{Phase::kEncodeFrames, 0, clip.frames.size()}});
   while (log_ && log_->holdsWatches() && !interrupt.requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   if (interrupt.requested()) {
-    Finished finished;
-    finished.reason = StopReason::kInterrupted;
-    finished.restored = true;
+    Finished finished{.reason = StopReason::kInterrupted, .restored = true};
     sink.on_event({id, finished});
     return;
   }
@@ -276,8 +269,7 @@ MediaSampled sampled_document(const MediaRequest& document) {
 Planned planned_for(const Plan& plan) {
   constexpr std::int64_t kLayers = 4;
   constexpr std::int64_t kContext = 4096;
-  Planned planned;
-  planned.tokens.text = 4;
+  Planned planned{.tokens = {.text = 4}};
   for (const Message& message : plan.turn.messages) {
     for (const Item& item : message.items) {
       const MediaRequest* media = media_of(item);
@@ -376,12 +368,8 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
       }
       const bool video = media->kind == MediaKind::kVideo;
       const int frames = video ? std::max(1, media->plan.frame_count) : 1;
-      MediaSampled sampled;
-      sampled.path = media->path;
-      sampled.kind = media->kind;
-      sampled.plan = media->plan;
-      sampled.detail = media->detail;
-      sampled.duration_s = video ? 10.0 : 0.0;
+      MediaSampled sampled{
+          .path = media->path, .kind = media->kind, .duration_s = video ? 10.0 : 0.0, .plan = media->plan, .detail = media->detail};
       for (int frame = 0; frame < frames; ++frame) {
         const double asked = video ? (frame + 0.5) * sampled.duration_s / frames : 0.0;
         sampled.asked_s.push_back(asked);

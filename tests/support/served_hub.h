@@ -75,15 +75,10 @@ class ServedHub {
 
   // Allowed to ask this machine in plain HTTP; in no hurry and with room enough.
   app::HubRequest request(const QString& cache, const QString& quantisation = {}) const {
-    app::HubRequest request;
-    request.name = {repository, quantisation};
-    request.place.endpoint = hub.address(QString());
-    request.place.cache = cache;
-    request.source.plainLoopback = true;
-    request.source.retryMs = 1;
-    request.source.freeBytes = [](const QString&) { return qint64{1} << 40; };
-    request.memoryBytes = qint64{16} << 30;
-    return request;
+    return {.name = {repository, quantisation},
+            .place = {.endpoint = hub.address(QString()), .cache = cache},
+            .source = {.plainLoopback = true, .retryMs = 1, .freeBytes = [](const QString&) { return qint64{1} << 40; }},
+            .memoryBytes = qint64{16} << 30};
   }
 
   LoopbackServer hub;

@@ -41,23 +41,18 @@ inline const QString kWheelPath = QStringLiteral("/files/llm_small-1.0-py3-none-
 
 // The page of the project and the wheel, as the index of the offer has them.
 inline void serve(LoopbackServer& server, const app::ModelOffer& offer, const QByteArray& wheel) {
-  ServedFile page;
-  page.body = "<html><a href=\"../../files/llm_small-0.9-py3-none-any.whl#sha256=00\">old</a> <a href=\"" + kWheelPath.toLatin1() +
-              "#sha256=" + offer.wheelSha256 + "\">new</a></html>";
+  ServedFile page{.body = "<html><a href=\"../../files/llm_small-0.9-py3-none-any.whl#sha256=00\">old</a> <a href=\"" +
+                          kWheelPath.toLatin1() + "#sha256=" + offer.wheelSha256 + "\">new</a></html>"};
   server.files[kIndexPage] = page;
-  ServedFile file;
-  file.body = wheel;
+  ServedFile file{.body = wheel};
   server.files[kWheelPath] = file;
 }
 
 // Allowed to ask this machine in plain HTTP; in no hurry and with room enough.
 inline app::DownloadSource loopbackSource(const LoopbackServer& server) {
-  app::DownloadSource source;
-  source.index = server.address(QStringLiteral("/simple"));
-  source.plainLoopback = true;
-  source.retryMs = 1;
-  source.freeBytes = [](const QString&) { return qint64{1} << 40; };
-  return source;
+  return {.index = server.address(QStringLiteral("/simple")), .plainLoopback = true, .retryMs = 1, .freeBytes = [](const QString&) {
+            return qint64{1} << 40;
+          }};
 }
 
 }  // namespace winnow::test

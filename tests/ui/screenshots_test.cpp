@@ -59,11 +59,8 @@ class Screenshots : public WindowTest {
                                                          {"Letters on cards", "What letter is on the card?"},
                                                          {"Half an hour", "List everything in order."}};
     for (const auto& [title, question] : texts) {
-      app::Sample sample;
-      sample.file = QStringLiteral("/samples/%1.mp4").arg(QLatin1String(title));
-      sample.title = QLatin1String(title);
-      app::SampleQuestion ready;
-      ready.question = QLatin1String(question);
+      app::Sample sample{.file = QStringLiteral("/samples/%1.mp4").arg(QLatin1String(title)), .title = QLatin1String(title)};
+      app::SampleQuestion ready{.question = QLatin1String(question)};
       sample.questions.append(ready);
       initial.samples.append(sample);
     }
@@ -336,8 +333,7 @@ TEST_F(Screenshots, WatchedCamera) {
     for (int i = 0; i < 30; ++i) m_clips.giveFrames(8);
     ASSERT_TRUE(waitUntil([this] { return inWindow<ui::WatchController>()->watched().frames == 240; }));
     if (!dark) ask(QStringLiteral("What came by?"));
-    app::ClipReader::Clip missed;
-    missed.notices = {{NoticeCode::kFramesMissed, 3}};
+    app::ClipReader::Clip missed{.notices = {{NoticeCode::kFramesMissed, 3}}};
     m_clips.give(missed);
     saveScreenshot(dark ? QStringLiteral("watch-dark") : QStringLiteral("watch-light"), m_window.get());
     inWindow<ui::WatchController>()->stop();

@@ -127,9 +127,7 @@ TEST(AttentionEviction, AccumulatorsAreThoseOfARecomputation) {
 TEST(AttentionEviction, H2oExample) {
   KvCache cache(shape_of(1, 1, 2));
   cache.append(LayerId(0), at::zeros({1, 5, 2}), at::zeros({1, 5, 2}), Rows{0, 1, 6, 7, 8});
-  SlotAttention slots;
-  slots.sum = {3.190251F, 1.882753F, 0.116662F, 0.118546F};
-  slots.rows = {8, 7, 2, 1};
+  SlotAttention slots{.sum = {3.190251F, 1.882753F, 0.116662F, 0.118546F}, .rows = {8, 7, 2, 1}};
   const Composition parts = composition_of("h2o");
   AttentionEviction policy({4}, parts, 1, {slots});
   MergeState state;
@@ -148,9 +146,7 @@ TEST(AttentionEviction, H2oExample) {
 TEST(AttentionEviction, TellsWhatEarlierTokensGotByTheirNumbers) {
   KvCache cache(shape_of(1, 1, 2));
   cache.append(LayerId(0), at::zeros({1, 5, 2}), at::zeros({1, 5, 2}), Rows{0, 1, 6, 7, 8});
-  SlotAttention slots;
-  slots.sum = {3.0F, 2.0F, 0.125F, 0.25F};
-  slots.rows = {8, 7, 2, 1};
+  SlotAttention slots{.sum = {3.0F, 2.0F, 0.125F, 0.25F}, .rows = {8, 7, 2, 1}};
   AttentionEviction policy({4}, composition_of("h2o"), 1, {slots});
   MergeState state;
   testing::after_layer(policy, cache, LayerId(0), {{{0.5F, 0.25F, 0.0F, 0.25F, 0.125F}}}, state);  // 6 leaves, 8 takes its slot
@@ -174,9 +170,7 @@ TEST(AttentionEviction, D2oExample) {
   };
   cache.append(LayerId(0), pairs({1.492536, 0.246268, 0.099029, 1.504855, 1.0, 0.851141, 0.9, 1.1, -1.1, 0.9}),
                pairs({1.0, 0.492536, 1.485436, 0.504855, 1.007608, 2.0, 1.0, 3.0, 0.0, 0.0}), Rows{0, 1, 2, 3, 4});
-  SlotAttention slots;
-  slots.sum = {1.0F, 1.0F, 1.0F, 0.0F};
-  slots.rows = {4, 3, 2, 1};
+  SlotAttention slots{.sum = {1.0F, 1.0F, 1.0F, 0.0F}, .rows = {4, 3, 2, 1}};
   Composition parts = composition_of("d2o", {{"sinks", "0"}});
   AttentionEviction policy({4}, parts, 1, {slots});
   MergeState state;
@@ -198,9 +192,7 @@ TEST(AttentionEviction, D2oDropsWhatIsNotSimilarEnough) {
   };
   const at::Tensor keys = pairs({1.492536, 0.246268, 0.099029, 1.504855, 1.0, 0.851141, -0.5, 1.0, 1.0, 0.5});
   cache.append(LayerId(0), keys, keys, Rows{0, 1, 2, 3, 4});
-  SlotAttention slots;
-  slots.sum = {1.0F, 1.0F, 1.0F, 0.0F};
-  slots.rows = {4, 3, 2, 1};
+  SlotAttention slots{.sum = {1.0F, 1.0F, 1.0F, 0.0F}, .rows = {4, 3, 2, 1}};
   Composition parts = composition_of("d2o", {{"sinks", "0"}});
   AttentionEviction policy({4}, parts, 1, {slots});
   MergeState state;
@@ -218,9 +210,7 @@ TEST(AttentionEviction, CamPushesByTheChosenReference) {
     KvCache cache(shape_of(1, 1, 1));
     const at::Tensor values = at::tensor({9.0F, 6.0F, 1.0F, 2.0F, 3.0F}).view({1, 5, 1});
     cache.append(LayerId(0), at::zeros({1, 5, 1}), values, Rows{0, 1, 2, 3, 4});
-    SlotAttention slots;
-    slots.sum = {0.7F, 0.2F, 0.4F, 0.3F};
-    slots.rows = {4, 3, 2, 1};
+    SlotAttention slots{.sum = {0.7F, 0.2F, 0.4F, 0.3F}, .rows = {4, 3, 2, 1}};
     const Composition parts = composition_of("cam-expected", {{"sinks", "1"}, {"reference", reference}});
     AttentionEviction policy({4}, parts, 1, {slots});
     MergeState state;
@@ -248,9 +238,7 @@ TEST(AttentionEviction, CamPushesEachTokenOnceWhenItLeaves) {
     cache.append(LayerId(0), at::zeros_like(rows), rows, tokens);
   };
   append({9, 1, 2, 3}, {0, 1, 2, 3});
-  SlotAttention slots;
-  slots.sum = {1.0F, 1.0F, 1.0F, 1.0F};
-  slots.rows = {4, 3, 2, 1};
+  SlotAttention slots{.sum = {1.0F, 1.0F, 1.0F, 1.0F}, .rows = {4, 3, 2, 1}};
   AttentionEviction policy({4}, composition_of("cam-expected", {{"sinks", "1"}, {"window", "3"}}), 1, {slots});
   MergeState state;
   const auto value_of = [&](std::int32_t token) {

@@ -67,10 +67,7 @@ void expect_dense_equality(std::int64_t n, std::int64_t window, const std::vecto
   testing::set_log_sum_exp(view);
   const std::vector<Modality> modality = all_text(n);
   const SegmentInfo segment = segment_of(modality, 1, 6, 2);
-  StatisticsNeed need;
-  need.rows.window = window;
-  need.column_sums = true;
-  need.sparsity_p = 0.05;
+  StatisticsNeed need{.rows = {.window = window}, .column_sums = true, .sparsity_p = 0.05};
   const RowStatistics tiled = attention_statistics(view, segment, need);
   const Dense expected = dense(view, std::max<std::int64_t>(0, n - window), 0.05);
   const at::Tensor sums = at::tensor(tiled.column_sums.values).view({2, n});
@@ -129,9 +126,7 @@ TEST(AttentionStatistics, ColumnsOfAPictureByHand) {
   const std::vector<Modality> modality = all_text(4);
   SegmentInfo segment = segment_of(modality, 1, 1, 1);
   segment.bidirectional = view.bidirectional;
-  StatisticsNeed need;
-  need.rows = RowRule::all();
-  need.column_sums = true;
+  StatisticsNeed need{.rows = RowRule::all(), .column_sums = true};
   const std::vector<float> sums = attention_statistics(view, segment, need).column_sums.values;
   // Row 0 sees itself, rows 1 and 2 see 0 to 2 (a third each), row 3 all four.
   const std::array<double, 4> expected = {1.0 + 2.0 / 3.0 + 0.25, 2.0 / 3.0 + 0.25, 2.0 / 3.0 + 0.25, 0.25};
@@ -149,9 +144,7 @@ TEST(AttentionStatistics, AreDeterministic) {
   LayerView view = random_view(LayerId(3), 4, 2, 1500, 32);
   testing::set_log_sum_exp(view);
   const std::vector<Modality> modality = all_text(1500);
-  StatisticsNeed need;
-  need.rows.window = 200;
-  need.column_sums = true;
+  StatisticsNeed need{.rows = {.window = 200}, .column_sums = true};
   const RowStatistics first = attention_statistics(view, segment_of(modality, 1, 4, 2), need);
   const RowStatistics second = attention_statistics(view, segment_of(modality, 1, 4, 2), need);
   EXPECT_EQ(first.column_sums.values, second.column_sums.values);
@@ -161,11 +154,7 @@ TEST(AttentionStatistics, DoNotDependOnTheNumberOfThreads) {
   LayerView view = random_view(LayerId(3), 4, 2, 1500, 32, {700, 700});
   testing::set_log_sum_exp(view);
   const std::vector<Modality> modality = all_text(1500);
-  StatisticsNeed need;
-  need.rows.window = 1500;
-  need.column_sums = true;
-  need.column_squares = true;
-  need.row_entropy = true;
+  StatisticsNeed need{.rows = {.window = 1500}, .column_sums = true, .column_squares = true, .row_entropy = true};
   const int threads = at::get_num_threads();
   at::set_num_threads(1);
   const RowStatistics one = attention_statistics(view, segment_of(modality, 1, 4, 2), need);
@@ -184,9 +173,7 @@ TEST(AttentionStatistics, TakeHalfPrecision) {
   view.key = view.key.to(at::kBFloat16);
   testing::set_log_sum_exp(view);
   const std::vector<Modality> modality = all_text(100);
-  StatisticsNeed need;
-  need.rows.window = 100;
-  need.column_sums = true;
+  StatisticsNeed need{.rows = {.window = 100}, .column_sums = true};
   const RowStatistics found = attention_statistics(view, segment_of(modality, 1, 4, 2), need);
   double total = 0.0;
   for (const float sum : found.column_sums.row(1)) total += sum;
@@ -199,11 +186,7 @@ TEST(AttentionStatistics, TakeWhatAttentionHasCounted) {
   testing::set_log_sum_exp(view);
   const std::vector<Modality> modality = all_text(100);
   const SegmentInfo segment = segment_of(modality, 1, 4, 2);
-  StatisticsNeed need;
-  need.rows = RowRule::all();
-  need.column_sums = true;
-  need.column_squares = true;
-  need.head_variance = true;
+  StatisticsNeed need{.rows = RowRule::all(), .column_sums = true, .column_squares = true, .head_variance = true};
   EXPECT_EQ(received_need(need), ReceivedNeed::kSquares);
   const RowStatistics computed = attention_statistics(view, segment, need);
 
@@ -263,9 +246,7 @@ TEST(AttentionStatistics, SayWhenARowIsNotFinite) {
   testing::set_log_sum_exp(view);
   view.query[0][9].fill_(std::nan(""));
   const std::vector<Modality> modality = all_text(10);
-  StatisticsNeed need;
-  need.rows.window = 4;
-  need.sparsity_p = 0.01;
+  StatisticsNeed need{.rows = {.window = 4}, .sparsity_p = 0.01};
   EXPECT_TRUE(std::isnan(attention_statistics(view, segment_of(modality, 1, 2, 1), need).sparsity));
 }
 
@@ -273,8 +254,7 @@ TEST(RowRule, PicksPostVisionRows) {
   using enum Modality;
   const std::vector<Modality> mixed = {kText, kVisual, kText, kVisual, kText, kText};
   const SegmentInfo segment = segment_of(mixed, 1, 1, 1);
-  RowRule rule;
-  rule.kind = RowRule::Kind::kPostVision;
+  RowRule rule{.kind = RowRule::Kind::kPostVision};
   EXPECT_EQ(rows_of(rule, segment).first, 4);
   rule.min_rows = 5;
   EXPECT_EQ(rows_of(rule, segment).first, 1);
@@ -285,8 +265,7 @@ TEST(RowRule, PicksPostVisionRows) {
 }
 
 TEST(RowRule, FallsBackToTheLastRows) {
-  RowRule rule;
-  rule.kind = RowRule::Kind::kPostVision;
+  RowRule rule{.kind = RowRule::Kind::kPostVision};
   std::vector<Modality> modality = all_text(50);
   EXPECT_EQ(rows_of(rule, segment_of(modality, 1, 1, 1)).first, 18);
   EXPECT_TRUE(rows_of(rule, segment_of(modality, 1, 1, 1)).fallback);
@@ -300,9 +279,7 @@ TEST(RowRule, FallsBackToTheLastRows) {
 TEST(StatisticsMemo, ComputesEqualNeedsOnce) {
   const LayerView view = testing::att8_view();
   const SegmentInfo segment = testing::att8_segment();
-  StatisticsNeed need;
-  need.rows = RowRule::all();
-  need.column_sums = true;
+  StatisticsNeed need{.rows = RowRule::all(), .column_sums = true};
   StatisticsMemo memo;
   double first_ms = 0.0, second_ms = 0.0, other_ms = 0.0;
   const std::vector<float> sums = memo.rows(view, segment, need, first_ms).column_sums.values;

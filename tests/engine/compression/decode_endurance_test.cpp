@@ -107,10 +107,7 @@ class Ledger {
 class DecodeEndurance : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    RecipeSpec spec;
-    spec.method = GetParam();
-    spec.retention = 0.5;
-    spec.seed = 11;
+    RecipeSpec spec{.method = GetParam(), .retention = 0.5, .seed = 11};
     recipe_ = std::make_unique<Recipe>(Recipe::from_spec(with_measured_options(spec, {{"profile", "0.5=0.5:0.5"}})));
     compressor_ = std::make_unique<SegmentCompressor>(*recipe_, testing::segment_of(modality_, kLongLayers, kLongHeads, kLongKvHeads));
     Rows original(kPrompt);

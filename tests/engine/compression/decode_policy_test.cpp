@@ -135,12 +135,7 @@ class NextDecodePolicy : public ::testing::Test {
     return dynamic_cast<const RecencyEviction&>(policy).caps();
   }
 
-  static RecipeSpec streaming(double retention) {
-    RecipeSpec spec;
-    spec.method = "streaming-llm";
-    spec.retention = retention;
-    return spec;
-  }
+  static RecipeSpec streaming(double retention) { return {.method = "streaming-llm", .retention = retention}; }
 
   KvCache cache_{tiny_shape()};
   std::int32_t next_ = 0;

@@ -48,9 +48,7 @@ struct Layers {
 };
 
 RecipeSpec spec_of(const Json& given) {
-  RecipeSpec spec;
-  spec.method = given["method"];
-  spec.seed = given["seed"];
+  RecipeSpec spec{.method = given["method"], .seed = given["seed"]};
   if (given.contains("retention")) spec.retention = given["retention"];
   if (given.contains("budget_tokens")) spec.budget_tokens = given["budget_tokens"].get<int>();
   for (const auto& [name, value] : given["options"].items()) spec.options[name] = value;

@@ -105,14 +105,12 @@ inline const std::vector<Modality>& att8_modality() {
 
 inline SegmentInfo segment_of(const std::vector<Modality>& modality, std::int64_t layers, std::int64_t heads, std::int64_t kv_heads,
                               std::int32_t first_original = 0) {
-  SegmentInfo segment;
-  segment.tokens = static_cast<std::int64_t>(modality.size());
-  segment.modality = modality;
-  segment.first_original = first_original;
-  segment.layers = layers;
-  segment.heads = heads;
-  segment.kv_heads = kv_heads;
-  return segment;
+  return SegmentInfo{.tokens = static_cast<std::int64_t>(modality.size()),
+                     .modality = modality,
+                     .first_original = first_original,
+                     .layers = layers,
+                     .heads = heads,
+                     .kv_heads = kv_heads};
 }
 
 // What a probe might say of every row of the segment; different for every layer, head and row.

@@ -143,8 +143,7 @@ TEST(NearestIndex, ChoosesTheCloserAnchorAndTheSmallerOnTies) {
   // Anchors 1, 3, 6 of the kept set 0, 1, 3, 6, 7: the first and the last slot are none.
   const Rows kept = {0, 1, 3, 6, 7};
   const Rows leaving = {2, 4, 5};
-  SegmentInfo candidates;
-  candidates.tokens = 8;
+  SegmentInfo candidates{.tokens = 8};
   EXPECT_EQ(targets(nearest_by_index(candidates, leaving, Rows{1, 3, 6})), (Rows{1, 3, 6}));  // 2 -> 1 (tie with 3), 4 -> 3, 5 -> 6
   const at::Tensor rows = at::arange(8, at::kFloat).unsqueeze(1);
   const Merging merging = NearestIndexReducer(1).at_event({.candidates = candidates,
@@ -169,9 +168,7 @@ TEST(NearestIndex, ChoosesTheCloserAnchorAndTheSmallerOnTies) {
 // Values of one head after an event. original: token of row 0.
 MergedSlots push_values(const ValuePushReducer::Options& options, const at::Tensor& keys, const at::Tensor& values, const Rows& kept,
                         const std::vector<float>& attention, std::int32_t original = 0, LayerId layer = {}, KvHead head = {}) {
-  SegmentInfo candidates;
-  candidates.tokens = keys.size(0);
-  candidates.first_original = original;
+  SegmentInfo candidates{.tokens = keys.size(0), .first_original = original};
   const Rows leaving = rows_outside(candidates.tokens, kept);
   return carry_out(ValuePushReducer(options).at_event({.candidates = candidates,
                                                        .kept = kept,
@@ -197,8 +194,7 @@ TEST(ValuePush, Probabilities) {
 
 // Row 0 leaves; rows 1 .. 3 receive a third of its value each.
 TEST(ValuePush, AddsToTheNextKeptValues) {
-  ValuePushReducer::Options options;
-  options.window = 3;
+  ValuePushReducer::Options options{.window = 3};
   const at::Tensor values = pairs({0.6, -0.3, 1, 0, 0, 1, 2, 2});
   const at::Tensor keys = pairs({9, 9, 1, 1, 2, 2, 3, 3});
   const std::vector<float> attention = {0.3F, 0.5F, 0.4F, 0.3F};
@@ -221,10 +217,7 @@ TEST(ValuePush, AddsToTheNextKeptValues) {
 
 // The slot before the leaving one receives nothing, but its 0.9 is the largest that stays: 0.3 / 0.9 of (0.6, -0.3), a third each.
 TEST(ValuePush, MaximumIsOverAllThatStays) {
-  ValuePushReducer::Options options;
-  options.window = 3;
-  options.expected = true;
-  options.reference = ValuePushReducer::Reference::kMaximum;
+  ValuePushReducer::Options options{.window = 3, .expected = true, .reference = ValuePushReducer::Reference::kMaximum};
   const at::Tensor values = pairs({5, 5, 0.6, -0.3, 1, 0, 0, 1, 2, 2});
   const std::vector<float> attention = {0.9F, 0.3F, 0.5F, 0.4F, 0.3F};
   const MergedSlots pushed = push_values(options, values, values, Rows{0, 2, 3, 4}, attention);
@@ -235,9 +228,7 @@ TEST(ValuePush, MaximumIsOverAllThatStays) {
 // 1 hands on half of 1 (1 against a mean of 2): 0.25 each to 2 and 3; 2, by then 2.25, all of it (2 against 1.5): 1.125 each to 3 and 4;
 // 4, by then 5.125, a third (1 against 3) to 5 alone.
 TEST(ValuePush, LeavingRowsTakeTurnsAndHandOnWhatTheyWereGiven) {
-  ValuePushReducer::Options options;
-  options.window = 2;
-  options.expected = true;
+  ValuePushReducer::Options options{.window = 2, .expected = true};
   const at::Tensor values = at::tensor(std::vector<float>{10, 1, 2, 3, 4, 5}).unsqueeze(1);
   const at::Tensor keys = at::arange(6, at::kFloat).unsqueeze(1);
   const std::vector<float> attention = {9, 1, 2, 2, 1, 3};
@@ -263,8 +254,7 @@ TEST(ValuePush, LeavingRowsTakeTurnsAndHandOnWhatTheyWereGiven) {
 }
 
 TEST(ValuePush, TheLastRowHasNobodyToHandItsValueTo) {
-  ValuePushReducer::Options options;
-  options.expected = true;
+  ValuePushReducer::Options options{.expected = true};
   const at::Tensor values = pairs({1, 2, 3, 4, 5, 6});
   const MergedSlots pushed = push_values(options, values, values, Rows{0, 1}, {1, 1, 1});
   expect_rows(pushed.values, {1, 2, 3, 4});
@@ -275,8 +265,7 @@ TEST(ValuePush, TheLastRowHasNobodyToHandItsValueTo) {
 // = 11.
 TEST(ValuePush, AWideGapDoesNotPileUpBehindItself) {
   constexpr std::size_t kSinks = 4, kGap = 320, kWindow = 16, kAll = kSinks + kGap + kWindow;
-  ValuePushReducer::Options options;
-  options.expected = true;
+  ValuePushReducer::Options options{.expected = true};
   std::vector<float> attention(kAll, 1.0F);
   for (std::size_t row = kSinks + kGap; row-- > kSinks;) {  // half of the following 16's mean
     attention[row] = 0.5F * std::accumulate(attention.begin() + row + 1, attention.begin() + row + 1 + kWindow, 0.0F) / kWindow;

@@ -10,10 +10,7 @@ namespace winnow::testing {
 
 inline Composition composition_of(const std::string& method, const std::map<std::string, std::string>& options = {},
                                   std::uint64_t seed = 0) {
-  RecipeSpec spec;
-  spec.method = method;
-  spec.options = options;
-  spec.seed = seed;
+  RecipeSpec spec{.method = method, .seed = seed, .options = options};
   return compose(spec);
 }
 

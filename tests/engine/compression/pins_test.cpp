@@ -41,11 +41,7 @@ Rows numbers(std::int32_t first, std::int64_t count) {
 }
 
 RecipeSpec spec_of(const std::string& method, double retention) {
-  RecipeSpec spec;
-  spec.method = method;
-  spec.retention = retention;
-  spec.min_event_tokens = 0;
-  spec.seed = 5;
+  RecipeSpec spec{.method = method, .retention = retention, .min_event_tokens = 0, .seed = 5};
   return test_support::as_measured(spec, kLayers, kKvHeads);
 }
 

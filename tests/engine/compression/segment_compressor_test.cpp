@@ -49,8 +49,7 @@ class ChosenAllocator : public Allocator {
   explicit ChosenAllocator(std::vector<double> weights) : weights_(std::move(weights)) {}
   std::string name() const override { return "chosen"; }
   StatisticsNeeds needs() const override {
-    StatisticsNeed need;
-    need.sparsity_p = 0.01;
+    StatisticsNeed need{.sparsity_p = 0.01};
     return {{need}, {}, {}};
   }
   LayerMeasure measure(const LayerStatistics& statistics, const SegmentInfo&) const override {
@@ -67,20 +66,13 @@ class ChosenAllocator : public Allocator {
 };
 
 Composition chosen(std::vector<double> weights, double min_fraction = 0.0) {
-  Composition composition;
-  composition.method = "chosen";
-  composition.allocator = std::make_unique<ChosenAllocator>(std::move(weights));
-  composition.scorer = std::make_unique<RecencyScorer>();
-  composition.min_fraction = min_fraction;
-  return composition;
+  return {.method = "chosen",
+          .allocator = std::make_unique<ChosenAllocator>(std::move(weights)),
+          .scorer = std::make_unique<RecencyScorer>(),
+          .min_fraction = min_fraction};
 }
 
-RecipeSpec share(double retention) {
-  RecipeSpec spec;
-  spec.method = "vl-cache";
-  spec.retention = retention;
-  return spec;
-}
+RecipeSpec share(double retention) { return {.method = "vl-cache", .retention = retention}; }
 
 Budgets budgets_of(const Recipe& recipe) {
   SegmentCompressor compressor(recipe, segment_of(modality(), 3, 4, 2));
@@ -160,9 +152,7 @@ TEST(SegmentCompressor, TheFirstAnswerTokenJoinsTheScores) {
   const std::vector<Modality> seven(testing::att8_modality().begin(), testing::att8_modality().end() - 1);
 
   for (const std::string method : {"d2o", "meda"}) {
-    RecipeSpec four;
-    four.budget_tokens = 4;
-    four.min_event_tokens = 0;
+    RecipeSpec four{.budget_tokens = 4, .min_event_tokens = 0};
     const Recipe waiting = Recipe::from_parts(four, composition_of(method, {{"event_at_first_decode", "true"}}));
     SegmentCompressor compressor(waiting, segment_of(seven, 1, 2, 1));
     compressor.on_layer(prompt);
@@ -203,8 +193,7 @@ TEST(SegmentCompressor, TheFirstAnswerTokenIsSeenByEarlierSlotsToo) {
   const AccumulatedAttention before = compressor.accumulated(LayerId(0), KvHead(1));
   const std::vector<float> sums(before.sums.begin(), before.sums.end());
   const std::vector<float> past(before.past_sums.begin(), before.past_sums.end());
-  DecodeRow row;
-  row.probabilities = {std::vector<float>(3 + 41, 0.0F), std::vector<float>(5 + 41, 0.0F)};
+  DecodeRow row{.probabilities = {std::vector<float>(3 + 41, 0.0F), std::vector<float>(5 + 41, 0.0F)}};
   row.probabilities[1][4] = 0.25F;    // the last earlier slot
   row.probabilities[1][5] = 0.5F;     // the segment's first
   row.probabilities[1][45] = 0.125F;  // itself
@@ -242,9 +231,7 @@ TEST(SegmentCompressor, SinksBelongToTheStartOfTheConversation) {
 // n = 8 keeps 4, three tokens are generated, n = 4 keeps 2 more: 4 + 3 + 2 = 9.
 TEST(SegmentCompressor, FollowsTheTurnRuleForSegments) {
   KvCache cache(test_support::kv_shape(1, 1, 4));
-  Composition recency;
-  recency.allocator = std::make_unique<UniformAllocator>();
-  recency.scorer = std::make_unique<RecencyScorer>();
+  Composition recency{.allocator = std::make_unique<UniformAllocator>(), .scorer = std::make_unique<RecencyScorer>()};
   const Recipe recipe = Recipe::from_parts(share(0.5), std::move(recency));
   std::int32_t next = 0;
   const auto append = [&](std::int64_t count) {
@@ -300,9 +287,7 @@ TEST(ApplyPlan, RemembersWhoTookOthersInOverSegments) {
 
 TEST(ApplyPlan, RemembersNothingWhereNothingMerges) {
   KvCache cache(test_support::kv_shape(1, 1, 4));
-  Composition recency;
-  recency.allocator = std::make_unique<UniformAllocator>();
-  recency.scorer = std::make_unique<RecencyScorer>();
+  Composition recency{.allocator = std::make_unique<UniformAllocator>(), .scorer = std::make_unique<RecencyScorer>()};
   const Recipe recipe = Recipe::from_parts(share(0.5), std::move(recency));
   const std::vector<Modality> images(8, Modality::kVisual);
   cache.append(LayerId(0), at::zeros({1, 8, 4}), at::zeros({1, 8, 4}), std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7});
@@ -339,9 +324,7 @@ std::vector<std::vector<std::int32_t>> kept_of_votes(const RecipeSpec& spec) {
 
 TEST(SegmentCompressor, HeadsOfALayerOrOfAllCompete) {
   using Heads = std::vector<std::vector<std::int32_t>>;
-  RecipeSpec spec;
-  spec.method = "kvzip";
-  spec.retention = 0.5;
+  RecipeSpec spec{.method = "kvzip", .retention = 0.5};
   EXPECT_EQ(kept_of_votes(spec), (Heads{{0, 1, 3}, {2}, {0, 1, 2}, {3}}));
   spec.options["compete"] = "all";
   EXPECT_EQ(kept_of_votes(spec), (Heads{{0, 1, 3}, {2}, {0, 1, 2}, {3}}));
@@ -357,10 +340,7 @@ TEST(SegmentCompressor, WholeHeadsKeepEverythingOrNothing) {
   measured.options["head_scores"] = "0.9:0.6/0.8:0.9";
   measured.retention = 0.5;
   EXPECT_EQ(kept_of_votes(measured), (Heads{all, {}, {}, all}));
-  RecipeSpec probed;
-  probed.method = "kvzip";
-  probed.allocator = "whole-heads";
-  probed.retention = 0.5;
+  RecipeSpec probed{.method = "kvzip", .retention = 0.5, .allocator = "whole-heads"};
   EXPECT_EQ(kept_of_votes(probed), (Heads{all, {}, {}, all})) << "by each head's best slot";
 }
 

@@ -25,12 +25,7 @@ std::vector<StreamedPlace> whole_frames(std::int32_t frames) {
 const Numbers kKeys = {1, 0, 0, 1, 1, 1, 0, 2, 0, 1, 1, 0, 1, 0, 1, 1};
 const Numbers kValues = {1, 0, 0, 3, 2, 0, 0, 1, 0, 0.5, 1, 1, 1, 0, 0, 2};
 
-StatisticsNeeds change_needs(bool by_rank) {
-  StatisticsNeeds needs;
-  needs.value_norms = true;
-  needs.change = ChangeNeed{0.125, by_rank};
-  return needs;
-}
+StatisticsNeeds change_needs(bool by_rank) { return {.value_norms = true, .change = ChangeNeed{0.125, by_rank}}; }
 
 TEST(StreamedKeys, ChangeIsAgainstTheSamePlaceInTheNewestFrame) {
   const StreamedSlots slots = streamed_slots(rows_of(kKeys), rows_of(kValues), whole_frames(4), 2, change_needs(false));
@@ -91,8 +86,7 @@ TEST(StreamedKeys, APlaceThatTheNewestFramesDoNotShowHasNotChanged) {
 }
 
 TEST(StreamedKeys, LikenessIsAgainstTheMeanDirection) {
-  StatisticsNeeds needs;
-  needs.key_likeness = true;
+  StatisticsNeeds needs{.key_likeness = true};
   const at::Tensor keys = rows_of({2, 0, 1, 1, 0, 1, 1, -1, 0, 2});
   const StreamedSlots slots = streamed_slots(keys, keys, std::vector<StreamedPlace>(5), 1, needs);
   testing::expect_near(slots.key_likeness, {0.770076, 0.995626, 0.637952, 0.093426, 0.637952});

@@ -17,10 +17,7 @@ using testing::att8_view;
 using Rows = std::vector<std::int32_t>;
 
 Recipe recipe_of(const std::string& method, double retention, std::map<std::string, std::string> options = {}) {
-  RecipeSpec spec;
-  spec.method = method;
-  spec.retention = retention;
-  spec.options = std::move(options);
+  RecipeSpec spec{.method = method, .retention = retention, .options = std::move(options)};
   return Recipe::from_spec(spec);
 }
 
@@ -95,9 +92,7 @@ TEST(TokenPruner, IsNoCompressionOfTheCache) {
   EXPECT_TRUE(recipe.prunes());
   EXPECT_FALSE(recipe.compresses());
   EXPECT_FALSE(recipe.shares_prefill());
-  RecipeSpec spec;
-  spec.method = "fastv";
-  spec.allocator = "uniform";
+  RecipeSpec spec{.method = "fastv", .allocator = "uniform"};
   EXPECT_THROW(Recipe::from_spec(spec), Exception);
   spec = {};
   spec.method = "fastervlm";

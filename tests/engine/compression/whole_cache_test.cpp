@@ -47,8 +47,8 @@ class Conversation {
 
   struct Outcome {
     bool compressed = false;
-    std::vector<std::int64_t> budgets;
-    std::vector<std::int64_t> candidates;  // of the first head, per layer
+    std::vector<std::int64_t> budgets{};
+    std::vector<std::int64_t> candidates{};  // of the first head, per layer
     std::vector<std::vector<std::int64_t>> foreseen;
   };
 
@@ -58,8 +58,7 @@ class Conversation {
     const auto n = static_cast<std::int64_t>(modality.size());
     const auto first = static_cast<std::int32_t>(origins_.size());
     for (const Modality each : modality) {
-      TokenOrigin origin;
-      origin.modality = each;
+      TokenOrigin origin{.modality = each};
       origins_.push_back(origin);
     }
     SegmentInfo segment = testing::segment_of(modality, shape.layers, heads_, shape.kv_heads, first);
@@ -69,8 +68,7 @@ class Conversation {
       segment.retained = &retained;
     }
     SegmentCompressor compressor(recipe, segment);
-    Outcome outcome;
-    outcome.foreseen = compressor.foreseen_slots().values();
+    Outcome outcome{.foreseen = compressor.foreseen_slots().values()};
     std::vector<std::int32_t> original(modality.size());
     std::iota(original.begin(), original.end(), first);
     for (LayerId layer{0}; layer < shape.layers; ++layer) {
@@ -131,11 +129,7 @@ class Conversation {
 };
 
 RecipeSpec spec_of(const std::string& method, double retention, TurnPolicy policy) {
-  RecipeSpec spec;
-  spec.method = method;
-  spec.retention = retention;
-  spec.turn_policy = policy;
-  spec.min_event_tokens = 0;
+  RecipeSpec spec{.method = method, .retention = retention, .min_event_tokens = 0, .turn_policy = policy};
   return test_support::as_measured(spec, 3, 2);
 }
 
@@ -263,8 +257,7 @@ TEST(WholeCache, AccumulatedAttentionOfEarlierTurnsCounts) {
 
 // Of an extended segment a picture's rows, which see each other, lie behind the retained ones.
 TEST(WholeCache, PicturesOfTheNewTurnLieBehindTheRetainedRows) {
-  RetainedSlots retained;
-  retained.kv_heads = 2;
+  RetainedSlots retained{.kv_heads = 2};
   retained.heads.assign(2, {{0, 2, 5}, Modalities(3, Modality::kText), {}, {}, {}, {}});
   const Modalities modality = of(4, 2);
   SegmentInfo segment = testing::segment_of(modality, 1, 4, 2, 9);
@@ -280,9 +273,7 @@ TEST(WholeCache, PicturesOfTheNewTurnLieBehindTheRetainedRows) {
   LayerView view = testing::random_view(LayerId(0), 4, 2, 6, kDim, {3, 3});
   view.bidirectional = bidirectional;
   testing::set_log_sum_exp(view);
-  StatisticsNeed need;
-  need.rows = RowRule::all();
-  need.column_sums = true;
+  StatisticsNeed need{.rows = RowRule::all(), .column_sums = true};
   const RowStatistics found = attention_statistics(set.view_of(view), set.info, need);
   const std::vector<at::Tensor> logits = testing::dense_logits(view);
   for (std::int64_t head = 0; head < 2; ++head) {

@@ -90,11 +90,7 @@ class EngineOnDevice {
   }
 
   EventRecorder turn(const std::string& method, double retention, std::vector<Message> messages, ConversationId conversation) {
-    Turn turn;
-    turn.conversation = conversation;
-    turn.messages = std::move(messages);
-    turn.recipe.method = method;
-    turn.recipe.retention = retention;
+    Turn turn{.conversation = conversation, .messages = std::move(messages), .recipe = {.method = method, .retention = retention}};
     const ModelInfo info = loading.last<ModelLoaded>()->info;
     turn.recipe = test_support::as_measured(turn.recipe, info.layers, info.kv_heads);
     turn.sampling.max_new_tokens = 24;

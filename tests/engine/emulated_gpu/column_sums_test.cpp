@@ -13,13 +13,7 @@ class ColumnSumsOnEmulatedGpu : public OnEmulatedGpu {
  protected:
   // Everything that the kernel gives.
   static StatisticsNeed everything(std::int64_t window) {
-    StatisticsNeed need;
-    need.rows.window = window;
-    need.column_sums = true;
-    need.column_squares = true;
-    need.head_variance = true;
-    need.row_entropy = true;
-    return need;
+    return {.rows = {.window = window}, .column_sums = true, .column_squares = true, .head_variance = true, .row_entropy = true};
   }
 
   static RowStatistics statistics(const LayerView& view, const StatisticsNeed& need) {

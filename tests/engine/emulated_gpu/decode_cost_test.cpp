@@ -50,9 +50,7 @@ class DecodeCost : public OnEmulatedGpu {
     };
     answer(kFew);  // encodes the media, which are kept
     const EmulatedGpuCounts few = answer(kFew);
-    Cost cost;
-    cost.tokens = -ended.figures.tokens.generated;
-    cost.counts = answer(kMany) - few;
+    Cost cost{.tokens = -ended.figures.tokens.generated, .counts = answer(kMany) - few};
     cost.tokens += ended.figures.tokens.generated;
     cost.most_slots = ended.figures.tokens.prompt + ended.figures.tokens.generated;
     return cost;

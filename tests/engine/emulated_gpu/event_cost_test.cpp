@@ -36,9 +36,7 @@ class EventCost : public OnEmulatedGpu {
   }
 
   static Recipe recipe_of(const std::string& method, std::int64_t kv_heads) {
-    RecipeSpec spec;
-    spec.method = method;
-    spec.retention = 0.3;
+    RecipeSpec spec{.method = method, .retention = 0.3};
     return Recipe::from_spec(test_support::as_measured(spec, 1, kv_heads));
   }
 
@@ -47,12 +45,7 @@ class EventCost : public OnEmulatedGpu {
     LayerView view = random_view(LayerId(0), 3 * kv_heads, kv_heads, kTokens, 16, {}, 2.0);
     set_log_sum_exp(view);
     view = winnow::testing::there(std::move(view));
-    SegmentInfo segment;
-    segment.tokens = kTokens;
-    segment.modality = modality_;
-    segment.layers = 1;
-    segment.heads = 3 * kv_heads;
-    segment.kv_heads = kv_heads;
+    SegmentInfo segment{.tokens = kTokens, .modality = modality_, .layers = 1, .heads = 3 * kv_heads, .kv_heads = kv_heads};
     KvShape shape = test_support::kv_shape(1, kv_heads, 16);
     shape.device = kEmulatedGpu;
     shape.rotary = view.rotary;

@@ -177,9 +177,7 @@ TEST_F(MergingOnEmulatedGpu, SlotsAreSharedAsOnTheCpu) {
   for (float& number : weight) number = static_cast<float>(random() % 1000) - 100.0F;
   Rows centres(kept_.size() - 20);
   std::iota(centres.begin(), centres.end(), 0);
-  SharingRule rule;
-  rule.magnification = 3.0;
-  rule.least_similarity = 0.1;
+  SharingRule rule{.magnification = 3.0, .least_similarity = 0.1};
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     SCOPED_TRACE(at::toString(type));
     const at::Tensor keys = keys_.to(type);

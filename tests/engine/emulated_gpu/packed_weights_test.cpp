@@ -27,11 +27,7 @@ using test_support::relative_distance;
 class PackedOnGpu : public OnEmulatedGpu {
  protected:
   static ModelSource source(std::shared_ptr<const ModelPackage> package, at::Device device, const WeightPlan& plan) {
-    ModelSource source;
-    source.package = std::move(package);
-    source.device = device;
-    source.plan = plan;
-    return source;
+    return {.package = std::move(package), .device = device, .plan = plan};
   }
   static at::Tensor prompt_logits(const VisionLanguageModel& model, const at::Tensor& ids) {
     KvCache cache(model.text().kv_shape());
@@ -163,10 +159,7 @@ TEST_F(PackedGgufOnGpu, IsComputedIn16BitsWhereAllMatricesAreInFewer) {
   EXPECT_EQ(gpu.info.device, "cuda");
   EXPECT_EQ(gpu.info.dtype, "bf16, Q8_0");
   EXPECT_EQ(gpu.info.traits.kv_bits, 16);
-  Turn turn;
-  turn.conversation = 7;
-  turn.messages = {{Role::kUser, {TextItem{"What is there?"}}}};
-  turn.sampling.max_new_tokens = 8;
+  Turn turn{.conversation = 7, .messages = {{Role::kUser, {TextItem{"What is there?"}}}}, .sampling = {.max_new_tokens = 8}};
   const EventRecorder events = gpu.run(turn);
   ASSERT_TRUE(events.last<Finished>()) << EngineOn::reason(events);
   EXPECT_EQ(EngineOn(Device::kCuda, kFolder, WeightFormat::kBf16, model, {}).info.dtype, "bf16");

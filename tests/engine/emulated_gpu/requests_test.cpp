@@ -25,9 +25,7 @@ class OnBothDevices : public OnEmulatedGpu {
   }
 
   Turn ask(const std::string& name, const std::string& method, double retention, int tokens = 12) {
-    Turn turn;
-    turn.conversation = 7;
-    turn.messages = {cpu_->question(name)};
+    Turn turn{.conversation = 7, .messages = {cpu_->question(name)}};
     gpu_->question(name);  // puts its pictures there
     turn.recipe.method = method;
     turn.recipe.retention = retention;
@@ -178,10 +176,7 @@ TEST_F(OnBothDevices, AnAnswerIsScoredTheSame) {
 
 TEST_F(OnBothDevices, AComparisonHasTheSameColumns) {
   const Turn turn = ask("image", "full", 1.0);
-  Compare compare;
-  compare.conversation = turn.conversation;
-  compare.messages = turn.messages;
-  compare.sampling = turn.sampling;
+  Compare compare{.conversation = turn.conversation, .messages = turn.messages, .sampling = turn.sampling};
   for (const char* method : {"full", "snapkv", "h2o", "d2o", "fastv"})
     compare.recipes.push_back(ask("image", method, method == std::string("full") ? 1.0 : 0.3).recipe);
   const Both both = run(compare);

@@ -14,11 +14,7 @@ class RowSparsityOnEmulatedGpu : public OnEmulatedGpu {
  protected:
   // As VL-Cache asks for it.
   static StatisticsNeed sparsity(std::int64_t window, bool sums) {
-    StatisticsNeed need;
-    need.rows.window = window;
-    need.column_sums = sums;
-    need.sparsity_p = 0.05;
-    return need;
+    return {.rows = {.window = window}, .column_sums = sums, .sparsity_p = 0.05};
   }
 
   // without_query: of the view's rows, those that are keys alone.

@@ -51,9 +51,7 @@ class SharedSlotsOnEmulatedGpu : public OnEmulatedGpu {
     append(caches, 90, 210);
     std::mt19937 random(5);
     for (std::int64_t head = 0; head < 2; ++head) {
-      SharedEntries table;
-      table.rotation = rotation;
-      table.zero_counts = zero_counts;
+      SharedEntries table{.rotation = rotation, .zero_counts = zero_counts};
       for (std::int32_t token = 0; token < (head == 0 ? 200 : 20); ++token) {
         const bool masked = head == 1 || random() % 6 == 0;
         table.original.push_back(token);
@@ -127,8 +125,7 @@ TEST_F(SharedSlotsOnEmulatedGpu, FollowTheirTables) {
       table.original.push_back(210 + 75);
       table.slot.push_back(75);
       table.norm.push_back(1.5F);
-      SharedEntries empty;
-      empty.rotation = rotation;
+      SharedEntries empty{.rotation = rotation};
       cache->set_shared_entries(kLayer, KvHead(2), empty);
     }
     expect_equal(caches, query());
@@ -202,11 +199,7 @@ TEST_F(SharedSlotsOnEmulatedGpu, AreTwoLaunchesAndNoCopyWhereNothingButATokenIsN
 TEST_F(SharedSlotsOnEmulatedGpu, OfKeysWithoutATurnAreRefused) {
   Both caches{KvCache(shape(at::kFloat, at::kCPU, 0.0)), KvCache(shape(at::kFloat, kEmulatedGpu, 0.0))};
   append(caches, 5, 0);
-  SharedEntries table;
-  table.rotation = Rotation::kByRank;
-  table.original = {0};
-  table.slot = {0};
-  table.norm = {1.0F};
+  SharedEntries table{.original = {0}, .slot = {0}, .norm = {1.0F}, .rotation = Rotation::kByRank};
   caches.gpu.set_shared_entries(kLayer, KvHead(0), table);
   try {
     device_shared_attention(query().to(kEmulatedGpu), caches.gpu, kLayer, 0.25);

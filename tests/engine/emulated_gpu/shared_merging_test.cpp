@@ -38,13 +38,7 @@ class SharedMergingOnEmulatedGpu : public OnEmulatedGpu {
     Side(const Size& size, Rotation rotation, at::ScalarType dtype, at::Device device)
         : cache(shape(size, dtype, device)), policy(kWindow, rule(rotation), caps(size), size.kv_heads, heads(size)) {}
 
-    static SharingRule rule(Rotation rotation) {
-      SharingRule rule;
-      rule.magnification = 1.5;
-      rule.least_similarity = 0.3;
-      rule.rotation = rotation;
-      return rule;
-    }
+    static SharingRule rule(Rotation rotation) { return {.magnification = 1.5, .least_similarity = 0.3, .rotation = rotation}; }
     static std::vector<std::int64_t> caps(const Size& size) {
       std::vector<std::int64_t> caps(static_cast<std::size_t>(size.layers), kCap);
       if (size.layers > 1) caps[1] = kCap - 20;

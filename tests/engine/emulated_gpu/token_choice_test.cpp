@@ -64,12 +64,7 @@ TEST_F(ChoiceOnEmulatedGpu, TakesTheSmallerIdOfEqualOnes) {
 }
 
 TEST_F(ChoiceOnEmulatedGpu, BringsBackOneNumberAfterOneWait) {
-  Sampling settings;
-  settings.temperature = 0.8;
-  settings.top_k = 20;
-  settings.top_p = 0.9;
-  settings.min_p = 0.05;
-  settings.repetition_penalty = 1.1;
+  Sampling settings{.temperature = 0.8, .top_k = 20, .top_p = 0.9, .min_p = 0.05, .repetition_penalty = 1.1};
   TokenChoice choice(settings);
   const at::Tensor logits = at::randn({kVocabulary}).to(kEmulatedGpu);
   std::vector<std::int64_t> seen = {1, 2, 3};
@@ -84,8 +79,7 @@ TEST_F(ChoiceOnEmulatedGpu, BringsBackOneNumberAfterOneWait) {
 
 TEST_F(ChoiceOnEmulatedGpu, RefusesLogitsThatAreNotNumbers) {
   for (const double temperature : {0.0, 0.7}) {
-    Sampling settings;
-    settings.temperature = temperature;
+    Sampling settings{.temperature = temperature};
     const auto refused = [&](at::Tensor logits, const char* why) {
       test::expect_error(ErrorCode::kNumericFailure, why, [&] { TokenChoice(settings).choose(logits.to(kEmulatedGpu), {}); });
     };

@@ -54,9 +54,7 @@ TEST(DetailGolden, EveryBoundIsTransformersUnderItsOwnSetting) {
     const std::string name = entry.at("case");
     SCOPED_TRACE(name + " under " + entry.at("setting").dump());
     if (const std::string folder = entry.at("folder"); folder != loaded) {
-      LoadModel load;
-      load.folder = golden_folder(folder) + "/model";
-      load.format = WeightFormat::kFp32;
+      LoadModel load{.folder = golden_folder(folder) + "/model", .format = WeightFormat::kFp32};
       EventRecorder loading;
       engine->handle({1, load}, loading, {});
       ASSERT_TRUE(loading.last<ModelLoaded>()) << (loading.last<Failed>() ? loading.last<Failed>()->error.reason : "no answer");

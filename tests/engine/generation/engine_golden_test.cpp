@@ -58,9 +58,7 @@ void expect_every_case_of(const std::string& folder, const std::string& model, c
   const test::ScratchFolder files;
   int asked = 0;
   EventRecorder loading;
-  LoadModel load;
-  load.folder = model;
-  load.format = WeightFormat::kFp32;
+  LoadModel load{.folder = model, .format = WeightFormat::kFp32};
   engine->handle({1, load}, loading, InterruptToken());
   ASSERT_TRUE(loading.last<ModelLoaded>()) << (loading.last<Failed>() ? loading.last<Failed>()->error.reason : "no answer");
   // Once more on the emulated GPU (tests/engine/emulated_gpu), and then really there.
@@ -72,8 +70,7 @@ void expect_every_case_of(const std::string& folder, const std::string& model, c
   for (const auto& [name, entry] : golden.cases().items()) {
     if (name.find(left_out) != std::string::npos) continue;
     SCOPED_TRACE(folder + "/" + name);
-    ExportTurn request;
-    request.turn.messages = golden.thread(name, opener);
+    ExportTurn request{.turn = {.messages = golden.thread(name, opener)}};
     if (engine_is_apart() && !put_into_files(request.turn.messages, opener, files.path())) continue;
     ++asked;
     request.turn.recipe.method = "full";
@@ -167,8 +164,7 @@ TEST(OllamaGolden, ADamagedFileIsRefusedByTheNameOfTheTensor) {
     std::string bytes = whole;
     const std::size_t at = bytes.find(from);
     EXPECT_NE(at, std::string::npos) << from;
-    LoadModel load;
-    load.folder = files.write("damaged.gguf", bytes.replace(at, to.size(), to));
+    LoadModel load{.folder = files.write("damaged.gguf", bytes.replace(at, to.size(), to))};
     const std::unique_ptr<Engine> engine = make_asked_engine(nullptr);
     EventRecorder events;
     engine->handle({1, load}, events, InterruptToken());

@@ -57,9 +57,7 @@ inline auto family_folders() {
 class FamilyFolder : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    LoadModel load;
-    load.folder = model_folder();
-    load.format = WeightFormat::kFp32;
+    LoadModel load{.folder = model_folder(), .format = WeightFormat::kFp32};
     const EventRecorder events = run(load);
     ASSERT_TRUE(events.last<ModelLoaded>()) << reason(events);
     info_ = events.last<ModelLoaded>()->info;
@@ -91,8 +89,7 @@ class FamilyFolder : public ::testing::TestWithParam<const char*> {
   }
 
   Turn question(std::vector<Item> items, const std::string& text, RecipeSpec recipe) const {
-    Turn turn;
-    turn.conversation = 3;
+    Turn turn{.conversation = 3};
     items.emplace_back(TextItem{text});
     turn.messages = {{Role::kUser, std::move(items)}};
     turn.recipe = test_support::as_measured(std::move(recipe), info_.layers, info_.kv_heads);

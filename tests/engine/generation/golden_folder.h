@@ -21,9 +21,7 @@ inline constexpr float kMargin = 1e-3F;     // greedy choices closer than this m
 
 // A source that is still running, a frame every so often.
 inline Message watched_camera(double every_s) {
-  FramePlan plan;
-  plan.frame_count = 0;
-  plan.every_s = every_s;
+  FramePlan plan{.frame_count = 0, .every_s = every_s};
   return {Role::kUser, {MediaItem{{"camera", MediaKind::kVideo, plan}}}};
 }
 
@@ -35,12 +33,7 @@ class GoldenFolder {
   }
 
   std::string model_folder() const { return folder_ + "/model"; }
-  LoadModel in_fp32() const {
-    LoadModel request;
-    request.folder = model_folder();
-    request.format = WeightFormat::kFp32;
-    return request;
-  }
+  LoadModel in_fp32() const { return {.folder = model_folder(), .format = WeightFormat::kFp32}; }
   const test_support::GoldenTensors& tensors() const { return tensors_; }
   const nlohmann::json& cases() const { return cases_; }
 

@@ -32,8 +32,7 @@ class PixelPrune : public EveryFamily {
  protected:
   Turn question(const std::string& name, const Json& entry) {
     opener_.add(name, pictures_of(tensors_.load(entry["case"].get<std::string>() + ".pictures")));
-    Turn turn;
-    turn.conversation = 7;
+    Turn turn{.conversation = 7};
     const MediaKind kind = entry["kind"] == "video" ? MediaKind::kVideo : MediaKind::kImage;
     turn.messages = {{Role::kUser, {MediaItem{{name, kind, {}}}, TextItem{entry["question"]}}}};
     turn.recipe.method = "full";
@@ -59,9 +58,8 @@ TEST_P(PixelPrune, EncodesAndReadsWhatTransformersReads) {
   ASSERT_EQ(all.size(), 3U);
   for (const auto& [name, entry] : all.items()) {
     SCOPED_TRACE(name);
-    ExportTurn request;
-    request.turn = question(name, entry);
-    request.path = (std::filesystem::temp_directory_path() / ("winnow_pixelprune_" + name + ".safetensors")).string();
+    ExportTurn request{.turn = question(name, entry),
+                       .path = (std::filesystem::temp_directory_path() / ("winnow_pixelprune_" + name + ".safetensors")).string()};
     const EventRecorder events = run(request);
     const TokenCounts tokens = finished(events).figures.tokens;
     EXPECT_EQ(tokens.unread, entry["cells"].get<std::int64_t>() - entry["kept"].get<std::int64_t>());

@@ -65,8 +65,7 @@ class RealModel : public ::testing::Test {
     if (file.empty()) return;
     opener = std::make_unique<DocumentOpener>();
     engine = make_engine(opener.get());
-    LoadModel load;
-    load.folder = file;
+    LoadModel load{.folder = file};
     const EventRecorder events = run(load);
     ASSERT_TRUE(events.last<ModelLoaded>()) << events.last<Failed>()->error.reason;
     info = events.last<ModelLoaded>()->info;
@@ -89,12 +88,7 @@ class RealModel : public ::testing::Test {
     EXPECT_TRUE(events.last<Finished>()) << (events.last<Failed>() ? events.last<Failed>()->error.reason : "no outcome");
     return events.last<Finished>().value_or(Finished{});
   }
-  static MediaItem notes() {
-    MediaItem item;
-    item.media.path = "notes.txt";
-    item.media.kind = MediaKind::kDocument;
-    return item;
-  }
+  static MediaItem notes() { return {.media = {.path = "notes.txt", .kind = MediaKind::kDocument}}; }
   static Turn ask(std::vector<Item> items, const std::string& method = "full", double retention = 1.0, int tokens = 12) {
     Turn turn;
     turn.conversation = 1;
@@ -212,9 +206,7 @@ TEST_F(RealModel, AnswersFromAFifthOfADocument) {
 // answer of its own.
 TEST_F(RealModel, ACacheInFewerBitsChoosesAlmostTheSame) {
   const std::unique_ptr<Engine> in_fp32 = make_engine(opener.get());
-  LoadModel load;
-  load.folder = test_support::real_model();
-  load.format = WeightFormat::kFp32;
+  LoadModel load{.folder = test_support::real_model(), .format = WeightFormat::kFp32};
   EventRecorder loaded;
   in_fp32->handle({1, load}, loaded, InterruptToken());
   ASSERT_TRUE(loaded.last<ModelLoaded>()) << loaded.last<Failed>()->error.reason;
@@ -285,8 +277,7 @@ TEST_F(RealModel, WhoseFileIsChangedWhileItAnswersSaysSoAndIsLoadedAgain) {
       own->handle({1, body}, events, InterruptToken());
       return events;
     };
-    LoadModel load;
-    load.folder = file;
+    LoadModel load{.folder = file};
     ASSERT_TRUE(post(load).last<ModelLoaded>());
     const Turn turn = ask({TextItem{kJapan}}, "full", 1.0, 64);
     int words = 0;

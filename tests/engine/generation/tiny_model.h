@@ -23,9 +23,7 @@ class TinyModel : public ::testing::Test {
   explicit TinyModel(const std::string& folder = "gqa_tied") : golden_(folder) {}
 
   void SetUp() override {
-    LoadModel load;
-    load.folder = golden_.model_folder();
-    load.format = WeightFormat::kFp32;
+    LoadModel load{.folder = golden_.model_folder(), .format = WeightFormat::kFp32};
     EventRecorder events;
     engine_->handle({1, load}, events, InterruptToken());
     ASSERT_TRUE(events.last<ModelLoaded>());
@@ -99,13 +97,11 @@ inline Turn follow_up(const Turn& first, const std::string& answer, const std::s
 }
 
 inline Compare compare_of(const Turn& turn, std::vector<RecipeSpec> recipes) {
-  Compare request;
-  request.conversation = turn.conversation;
-  request.messages = turn.messages;
-  request.sampling = turn.sampling;
-  request.recipes = std::move(recipes);
-  request.pins = turn.pins;
-  return request;
+  return {.conversation = turn.conversation,
+          .messages = turn.messages,
+          .sampling = turn.sampling,
+          .recipes = std::move(recipes),
+          .pins = turn.pins};
 }
 
 }  // namespace winnow::testing

@@ -105,8 +105,7 @@ TEST(KvCache, CompactionKeepsRaggedRowsAndFreesTheRest) {
   append(cache, LayerId(0), 10, 300);  // segment
   const std::int64_t before = probe.live_bytes();
   EXPECT_EQ(before, cache.bytes_allocated());
-  LayerPlan plan;
-  plan.kept = {{0, 5, 299}, {}, {1}};
+  LayerPlan plan{.kept = {{0, 5, 299}, {}, {1}}};
   cache.compact(LayerId(0), 300, plan);
   EXPECT_EQ(cache.slots(LayerId(0), KvHead(0)), 13);
   EXPECT_EQ(cache.slots(LayerId(0), KvHead(1)), 10);
@@ -130,8 +129,7 @@ TEST(KvCache, ALayerIsPutBackToWhatAnEarlierForkHolds) {
   {
     const KvCache earlier = cache.fork();
     for (LayerId layer{0}; layer < 2; ++layer) append(cache, layer, 70, 300);
-    LayerPlan plan;
-    plan.kept = {{5}, {}, {1, 69}};
+    LayerPlan plan{.kept = {{5}, {}, {1, 69}}};
     cache.compact_all(LayerId(0), plan);  // as a window forgets
     WholeLayer::restore(cache, LayerId(0), earlier);
     EXPECT_EQ(cache.bytes_in_use(LayerId(0)), 3 * 70 * 32);
@@ -160,8 +158,7 @@ TEST(KvCache, CompactionThatKeepsAllTouchesNothing) {
   const void* block = cache.key_blocks(LayerId(0), KvHead(0))[1];
   std::vector<std::int32_t> all(100);
   std::iota(all.begin(), all.end(), 0);
-  LayerPlan plan;
-  plan.kept = {all, all, all};
+  LayerPlan plan{.kept = {all, all, all}};
   cache.reset_peak();
   cache.compact(LayerId(0), 100, plan);
   EXPECT_EQ(cache.key_blocks(LayerId(0), KvHead(0))[1], block);
@@ -175,8 +172,7 @@ TEST(KvCache, PeakFollowsTheAllocatorAndCanBeReset) {
   std::iota(original.begin(), original.end(), 0);
   testing::AllocationProbe probe;  // after the test's own tensors
   cache.append(LayerId(0), keys, keys, original);
-  LayerPlan plan;
-  plan.kept = {{639}, {639}, {639}};
+  LayerPlan plan{.kept = {{639}, {639}, {639}}};
   cache.compact(LayerId(0), 640, plan);
   EXPECT_EQ(cache.bytes_peak(), probe.peak_bytes());
   cache.reset_peak();
@@ -400,8 +396,7 @@ TEST(KvCache, RefusesWrongShapesAndPlans) {
             ErrorCode::kInternal);
   EXPECT_EQ(code_of([&] { cache.append(LayerId(2), at::zeros({3, 2, 4}), at::zeros({3, 2, 4}), two); }), ErrorCode::kInternal);
   const auto compact = [&](std::vector<std::vector<std::int32_t>> kept, std::int64_t segment) {
-    LayerPlan plan;
-    plan.kept = std::move(kept);
+    LayerPlan plan{.kept = std::move(kept)};
     return code_of([&] { cache.compact(LayerId(0), segment, plan); });
   };
   EXPECT_EQ(compact({{0}, {0}}, 5), ErrorCode::kInternal);

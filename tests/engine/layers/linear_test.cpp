@@ -65,9 +65,7 @@ TEST(LinearWeight, SumsOfAPackedMatrixAreNotRounded) {
 
 TEST(GatedMlp, MultipliesTheActivatedGateWithUp) {
   // gate = x, up = 2x, down sums both columns: 2 (silu(1) 1 + silu(-2) (-2))
-  GatedMlp mlp;
-  mlp.gate_up.weight = at::cat({at::eye(2), at::eye(2) * 2}, 0);
-  mlp.down.weight = at::ones({1, 2});
+  GatedMlp mlp{.gate_up = {.weight = at::cat({at::eye(2), at::eye(2) * 2}, 0)}, .down = {.weight = at::ones({1, 2})}};
   const at::Tensor out = mlp(at::tensor({1.0F, -2.0F}).unsqueeze(0));
   const double silu_one = 1.0 / (1.0 + std::exp(-1.0));
   const double silu_minus_two = -2.0 / (1.0 + std::exp(2.0));

@@ -7,10 +7,8 @@ namespace winnow {
 namespace {
 
 TurnFigures answered() {
-  TurnFigures figures;
-  figures.tokens.thread_visual = 500;
-  figures.tokens.thread_text = 60;
-  figures.kv_bytes = {.full = 56'000, .after_event = 16'000, .end = 26'000, .peak = 30'000, .full_end = 66'000};
+  TurnFigures figures{.tokens = {.thread_visual = 500, .thread_text = 60},
+                      .kv_bytes = {.full = 56'000, .after_event = 16'000, .end = 26'000, .peak = 30'000, .full_end = 66'000}};
   figures.layers.resize(2);
   figures.layers[0].kept_visual = 150;
   figures.layers[1].kept_visual = 50;

@@ -35,10 +35,8 @@ std::string folder_of(const std::string& name) {
 }
 
 std::unique_ptr<VisionLanguageModel> model_of(const std::string& name, at::ScalarType dtype, std::shared_ptr<const MatrixPacking> packing) {
-  ModelSource source;
-  source.package = std::make_shared<HuggingFaceFolder>(folder_of(name));
-  source.plan.arithmetic = dtype;
-  source.plan.packing = std::move(packing);
+  ModelSource source{.package = std::make_shared<HuggingFaceFolder>(folder_of(name)),
+                     .plan = {.arithmetic = dtype, .packing = std::move(packing)}};
   return load_model(source);
 }
 

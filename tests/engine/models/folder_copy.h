@@ -44,11 +44,7 @@ class FolderCopy {
   }
   void write(const std::string& file, const std::string& text) const { std::ofstream(path_ / file) << text; }
 
-  ModelSource source() const {
-    ModelSource source;
-    source.package = std::make_shared<HuggingFaceFolder>(path_.string());
-    return source;
-  }
+  ModelSource source() const { return {.package = std::make_shared<HuggingFaceFolder>(path_.string())}; }
 
  private:
   std::filesystem::path path_;

@@ -19,9 +19,7 @@
 namespace winnow::test_support {
 
 inline std::unique_ptr<VisionLanguageModel> load_golden_model(const std::string& name, at::ScalarType dtype = at::kFloat) {
-  ModelSource source;
-  source.package = std::make_shared<HuggingFaceFolder>(golden_folder(name) + "/model");
-  source.plan.arithmetic = dtype;
+  ModelSource source{.package = std::make_shared<HuggingFaceFolder>(golden_folder(name) + "/model"), .plan = {.arithmetic = dtype}};
   return load_model(source);
 }
 

@@ -26,9 +26,9 @@ constexpr std::size_t kMostBlockBytes = 512 << 10;
 
 struct Folder {
   std::string name;
-  ConfigExercise::Family family;
-  Documents documents;
-  std::map<ModelPart, std::string> texts;
+  ConfigExercise::Family family{};
+  Documents documents{};
+  std::map<ModelPart, std::string> texts{};
 };
 
 // Every folder of tests/golden that has a configuration; tests/engine/speech has those of speech models, which need their tokenizer.
@@ -42,8 +42,7 @@ const std::vector<Folder>& folders() {
     std::ranges::sort(paths);
     std::vector<Folder> found;
     for (const std::string& path : paths) {
-      Folder folder;
-      folder.name = path.substr(path.find("/golden/") + 8);
+      Folder folder{.name = path.substr(path.find("/golden/") + 8)};
       for (const ModelPart part : kParts) {
         const std::string file = path + "/" + test::DocumentsAlone::file_name(part);
         if (!std::filesystem::exists(file)) continue;

@@ -52,8 +52,7 @@ class RetoldFolder final : public ModelPackage {
 };
 
 std::int64_t parameters_of(std::shared_ptr<const ModelPackage> package) {
-  ModelSource source;
-  source.package = std::move(package);
+  ModelSource source{.package = std::move(package)};
   return load_model(source)->info().parameter_count;
 }
 

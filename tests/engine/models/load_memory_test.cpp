@@ -121,10 +121,8 @@ TEST(LoadMemory, DISABLED_InAProcessOfItsOwn) {
   ASSERT_NE(folder, nullptr);
   ASSERT_EQ(at::ones({64, 64}).matmul(at::ones({64, 64})).sum().item<float>(), 64 * 64 * 64);  // libtorch's own first needs
   const std::int64_t before = status_bytes("VmRSS");
-  ModelSource source;
-  source.package = std::make_shared<HuggingFaceFolder>(folder);
-  source.plan.arithmetic = at::kBFloat16;
-  source.plan.matrices_as_stored = true;
+  ModelSource source{.package = std::make_shared<HuggingFaceFolder>(folder),
+                     .plan = {.arithmetic = at::kBFloat16, .matrices_as_stored = true}};
   const auto model = load_model(source);
   std::printf("rose by %lld for %lld\n", static_cast<long long>(status_bytes("VmHWM") - before),
               static_cast<long long>(model->info().weight_bytes));

@@ -59,8 +59,7 @@ TEST(Registry, AFolderInFewBitsIsRefusedByItsMethod) {
 }
 
 TEST(Registry, AMissingFolderIsNotFound) {
-  ModelSource source;
-  source.package = std::make_shared<HuggingFaceFolder>("/nonexistent/model");
+  ModelSource source{.package = std::make_shared<HuggingFaceFolder>("/nonexistent/model")};
   EXPECT_EQ(error_of(source).code, ErrorCode::kFileNotFound);
 }
 
@@ -192,8 +191,7 @@ TEST(Registry, AModelNeedsAPackageAndNoFolder) {
   const FolderCopy folder("gqa_tied");
   const ModelSource from_folder = folder.source();
   auto package = std::make_shared<PackageInMemory>(dynamic_cast<const HuggingFaceFolder&>(*from_folder.package));
-  ModelSource source;
-  source.package = package;
+  ModelSource source{.package = package};
   const c10::InferenceMode inference;
   const auto model = load_model(source);
   EXPECT_EQ(model->info().name, "in memory");

@@ -67,8 +67,7 @@ TEST(InverseVarianceAllocator, RawVariances) {
 TEST(InverseVarianceAllocator, VariancesMappedOverHeads) {
   const std::vector<std::vector<double>> sample = {{1, 2, 4, 3}, {0.5, 0.5, 2.5, 0.5}, {10, 40, 30, 20}};
   const InverseVarianceAllocator allocator(InverseVarianceAllocator::Norm::kHeadMinMax);
-  SegmentInfo segment;
-  segment.tokens = 101;
+  SegmentInfo segment{.tokens = 101};
   std::vector<LayerMeasure> measured;
   for (const auto& variances : sample) {
     LayerStatistics layer;

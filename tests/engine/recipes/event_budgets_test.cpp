@@ -14,10 +14,7 @@ namespace {
 using Slots = std::vector<std::int64_t>;
 
 Recipe recipe_of(const char* method, double retention, const std::map<std::string, std::string>& options = {}) {
-  RecipeSpec spec;
-  spec.method = method;
-  spec.retention = retention;
-  spec.options = options;
+  RecipeSpec spec{.method = method, .retention = retention, .options = options};
   return Recipe::from_spec(spec);
 }
 
@@ -65,10 +62,7 @@ TEST(EventBudgets, WholeHeadsAreRounded) {
   EXPECT_EQ(total(0.7), 12);
   EXPECT_EQ(total(0.1), 0) << "no head keeps anything";
   EXPECT_FALSE(EventBudgets(recipe_of("kvzip-head", 0.9, scores), layers(2, {4, 0, 0}), std::nullopt, 2).take_place());
-  RecipeSpec two;
-  two.method = "kvzip-head";
-  two.options = scores;
-  two.budget_tokens = 2;
+  RecipeSpec two{.method = "kvzip-head", .budget_tokens = 2, .options = scores};
   EXPECT_EQ(EventBudgets(Recipe::from_spec(two), layers(2, {4, 0, 0}), std::nullopt, 2).total(), 8)
       << "2 of 4 tokens are half of the heads";
 }

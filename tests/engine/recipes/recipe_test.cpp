@@ -133,14 +133,12 @@ TEST(Recipe, StoresItsCacheAsItSuitsTheModelOrInSoManyBits) {
   const Error error = refusal_of([](RecipeSpec& spec) { spec.kv_bits = 4; });
   EXPECT_EQ(error.subject, "kv");
   EXPECT_EQ(error.reason, "must be one of model, 32-bit, 16-bit, int8");
-  RecipeSpec spec;
-  spec.method = "snapkv";
+  RecipeSpec spec{.method = "snapkv"};
   EXPECT_TRUE(Recipe::from_spec(spec).shares_prefill());
   spec.kv_bits = 8;
   EXPECT_FALSE(Recipe::from_spec(spec).shares_prefill()) << "its rows are rounded as they come";
   EXPECT_FALSE(Recipe::from_spec(spec).misfit(ModelTraits()));
-  ModelTraits on_gpu;
-  on_gpu.reads_narrow_cache = false;
+  ModelTraits on_gpu{.reads_narrow_cache = false};
   ASSERT_TRUE(Recipe::from_spec(spec).misfit(on_gpu));
   EXPECT_EQ(Recipe::from_spec(spec).misfit(on_gpu)->subject, "kv");
   EXPECT_EQ(Recipe::from_spec(spec).misfit(on_gpu)->reason,
@@ -153,8 +151,7 @@ TEST(Recipe, StoresItsCacheAsItSuitsTheModelOrInSoManyBits) {
     EXPECT_FALSE(Recipe::from_spec(spec).misfit(on_gpu)) << bits;
     EXPECT_EQ(stored_bits(spec, on_gpu), 16) << "never more than it computes in";
   }
-  ModelTraits held_in_four_bits;
-  held_in_four_bits.kv_bits = 16;
+  ModelTraits held_in_four_bits{.kv_bits = 16};
   for (const auto& [asked, stored] : {std::pair{0, 16}, {32, 32}, {16, 16}, {8, 8}}) {
     spec.kv_bits = asked;
     EXPECT_EQ(stored_bits(spec, held_in_four_bits), stored);
@@ -177,8 +174,7 @@ TEST(Recipe, LeavesVisualTokensUnreadWhereThatCanBe) {
             "what is never read is chosen over a whole video, and this method reads it clip by clip");
   EXPECT_EQ(refused("fastervlm", {BeforeMethod::kEvs, 0.5}).reason,
             "fastervlm takes visual tokens out before the decoder by a rule of its own: choose one of both");
-  RecipeSpec spec;
-  spec.before = {BeforeMethod::kEvs, 0.5};
+  RecipeSpec spec{.before = {BeforeMethod::kEvs, 0.5}};
   for (const char* method : {"full", "self-study", "rekv", "fastv", "h2o"}) {
     spec.method = method;
     EXPECT_EQ(Recipe::from_spec(spec).before(), spec.before) << method;
@@ -199,8 +195,7 @@ TEST(Recipe, RefusesPartsThatDoNotFit) {
   decoding.phase = MethodPhase::kDecode;
   EXPECT_EQ(refusal([&] { Recipe::from_parts({}, std::move(decoding)); }).reason,
             "evicting while decoding needs a score that can follow each token; window-votes cannot");
-  Composition lonely;
-  lonely.allocator = std::make_unique<UniformAllocator>();
+  Composition lonely{.allocator = std::make_unique<UniformAllocator>()};
   EXPECT_EQ(refusal([&] { Recipe::from_parts({}, std::move(lonely)); }).code, ErrorCode::kIllegalRecipe);
   Composition share = testing::composition_of("vl-cache");
   share.protection.recent_share = 1.5;
@@ -239,14 +234,8 @@ TEST(Recipe, RefusesIllegalMethodOptions) {
 
 RecipeSpec mixed(const char* method, const char* allocator, const char* scorer, const char* reducer, const char* scope = "",
                  const char* granularity = "") {
-  RecipeSpec spec;
-  spec.method = method;
-  spec.allocator = allocator;
-  spec.scorer = scorer;
-  spec.reducer = reducer;
-  spec.scope = scope;
-  spec.granularity = granularity;
-  return spec;
+  return RecipeSpec{
+      .method = method, .allocator = allocator, .scorer = scorer, .reducer = reducer, .scope = scope, .granularity = granularity};
 }
 
 TEST(Recipe, TakesPartsFromOtherMethods) {
@@ -318,8 +307,7 @@ TEST(Recipe, WhatIsMeasuredBeforehandMustHaveBeenMeasured) {
 }
 
 TEST(Recipe, KnowsWhenItDoesNothing) {
-  RecipeSpec spec;
-  spec.method = "full";
+  RecipeSpec spec{.method = "full"};
   EXPECT_FALSE(Recipe::from_spec(spec).compresses());
   spec.budget_tokens = 10;
   EXPECT_FALSE(Recipe::from_spec(spec).compresses());
@@ -329,8 +317,7 @@ TEST(Recipe, KnowsWhenItDoesNothing) {
 }
 
 TEST(Recipe, AsksForOneVlCachePass) {
-  RecipeSpec spec;
-  spec.method = "vl-cache";
+  RecipeSpec spec{.method = "vl-cache"};
   const Recipe recipe = Recipe::from_spec(spec);
   ASSERT_EQ(recipe.needs().attention.size(), 1U);  // sums and sparsity over the same rows
   EXPECT_TRUE(recipe.needs().attention[0].column_sums);
@@ -341,15 +328,9 @@ TEST(Recipe, AsksForOneVlCachePass) {
 // The entropy of all rows is MEDA's way out where a modality is missing: it is not computed where both are there.
 TEST(Recipe, NeedsOfASegmentLeaveOutWhatItsTokensMakeSuperfluous) {
   using enum Modality;
-  const Recipe recipe = Recipe::from_spec([] {
-    RecipeSpec spec;
-    spec.method = "meda";
-    return spec;
-  }());
+  const Recipe recipe = Recipe::from_spec([] { return RecipeSpec{.method = "meda"}; }());
   const auto entropy_of_rows = [&](const std::vector<Modality>& modality) {
-    SegmentInfo segment;
-    segment.tokens = std::ssize(modality);
-    segment.modality = modality;
+    SegmentInfo segment{.tokens = std::ssize(modality), .modality = modality};
     const StatisticsNeeds needs = recipe.needs_for(segment);
     EXPECT_EQ(needs.attention.size(), 1U);
     EXPECT_TRUE(needs.cross_modal);
@@ -373,8 +354,7 @@ TEST(MethodList, DescribesEveryRegisteredMethod) {
     EXPECT_FALSE(methods[i].source.empty());
     EXPECT_EQ(methods[i].phase, composition.phase) << entry->name;
     // A card that says "knows the question" must be backed by a statistic, and one that names none must need none.
-    RecipeSpec spec;
-    spec.method = entry->name;
+    RecipeSpec spec{.method = entry->name};
     spec = test_support::as_measured(spec, 2, 2);
     const bool uses_views = !Recipe::from_spec(spec).needs().empty() || composition.pruning.has_value();
     EXPECT_TRUE(uses_views || !methods[i].query_aware) << entry->name;
@@ -415,8 +395,7 @@ TEST(Recipes, AProblemIsToldWithoutThrowing) {
 TEST(Recipes, WhatWasMeasuredIsTakenUnlessTheRecipeBringsItsOwn) {
   const MeasuredOptions measured = {{"profile", "0.1=0.15:0.05/0.5=0.6:0.4"}, {"head_scores", "0.9:0.6/0.8:0.9"}};
   for (const auto& [method, option] : {std::pair{"prefixkv-profile", "profile"}, std::pair{"kvzip-head", "head_scores"}}) {
-    RecipeSpec spec;
-    spec.method = method;
+    RecipeSpec spec{.method = method};
     EXPECT_TRUE(recipe_problem(spec));
     EXPECT_FALSE(recipe_problem(with_measured_options(spec, measured)));
     EXPECT_EQ(with_measured_options(spec, measured).options, (std::map<std::string, std::string>{{option, measured.at(option)}}));
@@ -424,8 +403,7 @@ TEST(Recipes, WhatWasMeasuredIsTakenUnlessTheRecipeBringsItsOwn) {
     spec.options[option] = "0.2=0.1:0.3";
     EXPECT_EQ(with_measured_options(spec, measured), spec);
   }
-  RecipeSpec spec;
-  spec.method = "vl-cache";
+  RecipeSpec spec{.method = "vl-cache"};
   EXPECT_EQ(with_measured_options(spec, measured), spec);
 }
 
@@ -435,8 +413,7 @@ TEST(Recipes, EveryOptionSaysWhatItTakes) {
   for (const MethodInfo& method : list_methods()) {
     for (const OptionInfo& option : method.options) {
       ++options;
-      RecipeSpec spec;
-      spec.method = method.name;
+      RecipeSpec spec{.method = method.name};
       spec = test_support::as_measured(spec, 2, 2);
       std::vector<std::string> accepted = option.words;
       std::vector<std::string> refused = {"no such word"};
@@ -514,8 +491,7 @@ TEST(Recipe, WhatComesBeforeTheQuestionRefusesWhatNeedsIt) {
 
 TEST(Recipe, WhatComesBeforeTheQuestionTakesPartsThatDoNotNeedIt) {
   const auto legal = [](const std::string& method, const std::function<void(RecipeSpec&)>& change) {
-    RecipeSpec spec;
-    spec.method = method;
+    RecipeSpec spec{.method = method};
     change(spec);
     const std::optional<Error> problem = recipe_problem(spec);
     EXPECT_FALSE(problem) << method << ": " << problem->reason;
@@ -535,9 +511,7 @@ TEST(Recipe, WhatComesBeforeTheQuestionTakesPartsThatDoNotNeedIt) {
 }
 
 ProbeNeed probe_of(const std::string& method, const std::map<std::string, std::string>& options) {
-  RecipeSpec spec;
-  spec.method = method;
-  spec.options = options;
+  RecipeSpec spec{.method = method, .options = options};
   return Recipe::from_spec(spec).needs().probe.value();
 }
 
@@ -580,8 +554,7 @@ TEST(MethodPhases, EachHasARowAndAWordOfItsOwn) {
 
 // By the parts that a method and its options come to, not by the method's name.
 TEST(Describe, AnOptionMayChangeThePhase) {
-  RecipeSpec spec;
-  spec.method = "keydiff";
+  RecipeSpec spec{.method = "keydiff"};
   EXPECT_EQ(describe(spec)->phase, MethodPhase::kContext);
   EXPECT_TRUE(describe(spec)->before_question);
   EXPECT_FALSE(describe(spec)->in_clips);
@@ -601,8 +574,7 @@ TEST(Describe, AnOptionMayChangeThePhase) {
 }
 
 TEST(RecipeProblem, WhatWorksOnPicturesAloneIsRefusedOfAModelThatReadsTextOnly) {
-  ModelTraits text;
-  text.sees = false;
+  ModelTraits text{.sees = false};
   RecipeSpec spec;
   for (const char* method : {"rekv", "fastv"}) {
     spec.method = method;

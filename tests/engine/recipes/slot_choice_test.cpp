@@ -34,12 +34,7 @@ class Segment {
   ChosenRows pins_;
 };
 
-Composition with(const Protection& protection, Scope scope = Scope::kAll) {
-  Composition parts;
-  parts.protection = protection;
-  parts.scope = scope;
-  return parts;
-}
+Composition with(const Protection& protection, Scope scope = Scope::kAll) { return {.scope = scope, .protection = protection}; }
 
 TEST(SlotChoice, ABudgetForAllKeepsAll) {
   const Segment segment("svvt");

@@ -40,11 +40,9 @@ TEST(StreamedScores, OrTheLastClipsAlone) {
 }
 
 StreamedSlots four_frames_of_two() {
-  StreamedSlots slots;
-  slots.change = {-1.0F, -0.707107F, -0.707107F, -0.707107F, 0.0F, -0.707107F, -1.0F, -1.0F};
-  slots.value_norms = {1.0F, 3.0F, 2.0F, 1.0F, 0.5F, 1.414214F, 1.0F, 2.0F};
-  slots.recent = {0, 0, 0, 0, 0, 0, 1, 1};
-  return slots;
+  return {.value_norms = {1.0F, 3.0F, 2.0F, 1.0F, 0.5F, 1.414214F, 1.0F, 2.0F},
+          .change = {-1.0F, -0.707107F, -0.707107F, -0.707107F, 0.0F, -0.707107F, -1.0F, -1.0F},
+          .recent = {0, 0, 0, 0, 0, 0, 1, 1}};
 }
 
 // InfiniPot-V: of six slots three go to the newest frame and what changed most, three to the largest values.
@@ -62,8 +60,7 @@ TEST(TemporalChange, WithoutAShareForChangeValuesAloneCount) {
 }
 
 TEST(KeyDifference, OfAStreamIsMinusTheLikeness) {
-  StreamedSlots slots;
-  slots.key_likeness = {0.25F, -0.5F};
+  StreamedSlots slots{.key_likeness = {0.25F, -0.5F}};
   EXPECT_EQ(KeyDifferenceScorer().stream_scores(slots, 1), (std::vector<float>{-0.25F, 0.5F}));
 }
 
@@ -74,8 +71,7 @@ TEST(Recency, OfAStreamTheNewestTokensComeFirstHoweverLongItIs) {
 }
 
 std::string refused(const std::function<void(RecipeSpec&)>& change) {
-  RecipeSpec spec;
-  spec.method = "kvzip-stream";
+  RecipeSpec spec{.method = "kvzip-stream"};
   change(spec);
   const auto problem = recipe_problem(spec);
   return problem ? problem->subject : "";

@@ -47,8 +47,7 @@ TEST(Sampler, TakesTheSmallerIdOfEqualLogitsWhenGreedy) {
 }
 
 TEST(Sampler, PenalisesEverySeenIdOnceAsTransformersDoes) {
-  Sampling settings;
-  settings.repetition_penalty = 2;
+  Sampling settings{.repetition_penalty = 2};
   Sampler sampler(settings);
   // 4 / 2 = 2 < 3: the seen best falls behind; seen twice counts once (4 / 4 = 1 would put id 2 first as well, so check both sides).
   const std::vector<std::int64_t> twice = {0, 0, -1, 99};
@@ -59,9 +58,7 @@ TEST(Sampler, PenalisesEverySeenIdOnceAsTransformersDoes) {
 }
 
 TEST(Sampler, DrawsInProportionToTheSoftmax) {
-  Sampling settings;
-  settings.temperature = 1;
-  settings.seed = 7;
+  Sampling settings{.temperature = 1, .seed = 7};
   const auto share = frequencies(settings, log_of({0.1, 0.2, 0.3, 0.4}));
   // Standard error sqrt(p (1 - p) / 20000) <= 0.0035; four of them.
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(share[i], 0.1 * static_cast<double>(i + 1), 0.014) << i;
@@ -76,8 +73,7 @@ TEST(Sampler, DividesLogitsByTheTemperature) {
 }
 
 TEST(Sampler, RepeatsItselfForTheSameSeedOnly) {
-  Sampling settings;
-  settings.temperature = 1;
+  Sampling settings{.temperature = 1};
   const auto run = [&](std::uint64_t seed) {
     settings.seed = seed;
     Sampler sampler(settings);
@@ -90,16 +86,13 @@ TEST(Sampler, RepeatsItselfForTheSameSeedOnly) {
 }
 
 TEST(Sampler, KeepsTiesOfTheKthInTopK) {
-  Sampling settings;
-  settings.temperature = 1;
-  settings.top_k = 2;
+  Sampling settings{.temperature = 1, .top_k = 2};
   EXPECT_EQ(support(settings, {1, 3, 2, 2}), (std::set<std::int64_t>{1, 2, 3}));
   EXPECT_EQ(support(settings, {1, 3, 2, 1.5f}), (std::set<std::int64_t>{1, 2}));
 }
 
 TEST(Sampler, KeepsTheSmallestSetThatReachesTopP) {
-  Sampling settings;
-  settings.temperature = 1;
+  Sampling settings{.temperature = 1};
   const auto logits = log_of({0.1, 0.2, 0.3, 0.4});
   settings.top_p = 0.65;  // 0.4, then 0.3 with 0.4 before it; 0.2 has 0.7 before it
   EXPECT_EQ(support(settings, logits), (std::set<std::int64_t>{2, 3}));
@@ -179,8 +172,7 @@ TEST(Sampler, AlwaysHasACandidate) {
 TEST(Sampler, RefusesLogitsThatAreNotNumbers) {
   for (const auto& logits : {std::vector<float>{1, kNan}, std::vector<float>{kInf, 1}, std::vector<float>{-kInf, -kInf}}) {
     for (const double temperature : {0.0, 1.0}) {
-      Sampling settings;
-      settings.temperature = temperature;
+      Sampling settings{.temperature = temperature};
       Sampler sampler(settings);
       try {
         sampler.sample(logits, {});

@@ -54,8 +54,7 @@ ErrorCode refusal(const std::string& source, const std::string& message = "hi") 
 std::vector<TemplateMessage> messages_of(const json& list) {
   std::vector<TemplateMessage> messages;
   for (const json& entry : list) {
-    TemplateMessage message;
-    message.role = entry["role"];
+    TemplateMessage message{.role = entry["role"]};
     if (entry["content"].is_string()) {
       message.content.push_back({TemplateContent::Kind::kText, entry["content"]});
     } else {

@@ -23,8 +23,7 @@ QString kept(const MessageMetrics& metrics) {
 }
 
 TEST(MetricChips, SayWhyEverythingWasKept) {
-  MessageMetrics metrics;
-  metrics.keptShare = 0.22;
+  MessageMetrics metrics{.keptShare = 0.22};
   EXPECT_EQ(kept(metrics), app::formatShare(0.22) + QStringLiteral(" kept"));
   metrics.shortTextTokens = 256;
   metrics.keptShare = 1.0;
@@ -37,10 +36,7 @@ TEST(MetricChips, SayWhyEverythingWasKept) {
 
 // "SnapKV · 10 %" kept 2.6 % of the video, because the text took the rest: each number says of what it is.
 TEST(MetricChips, SayOfWhatTheShareIs) {
-  MessageMetrics metrics;
-  metrics.keptShare = 0.026;
-  metrics.keptOf = QStringLiteral("the video");
-  metrics.keptOfAll = 0.1;
+  MessageMetrics metrics{.keptShare = 0.026, .keptOf = QStringLiteral("the video"), .keptOfAll = 0.1};
   EXPECT_EQ(kept(metrics),
             app::formatShare(0.026) + QStringLiteral(" of the video kept, ") + app::formatShare(0.1) + QStringLiteral(" of everything"));
   metrics.keptOfAll = metrics.keptShare = 0.2;

@@ -59,10 +59,7 @@ TEST(MarkPlaces, ADocumentDrawsAndTellsItsMarks) {
 }
 
 TEST(AgreementMarks, CarryBothProbabilitiesAndTheOtherWord) {
-  Agreement agreement;
-  agreement.tokens = 6;
-  agreement.top1 = 0.9996;
-  agreement.differences = {{2, "blue", "red", 0.41, 0.07, 0.82}, {3, "", "and", 0.5, 0.2, 0.6}};
+  Agreement agreement{.tokens = 6, .top1 = 0.9996, .differences = {{2, "blue", "red", 0.41, 0.07, 0.82}, {3, "", "and", 0.5, 0.2, 0.6}}};
   const QString text = QStringLiteral(" The star\nblue.");
   const std::vector<TextMark> marks = agreementMarks(text, agreement);
   ASSERT_EQ(marks.size(), 1u) << "what differs at the end is told at the last word";

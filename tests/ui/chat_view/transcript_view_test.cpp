@@ -18,12 +18,8 @@ namespace winnow::ui {
 namespace {
 
 MessageContent message(qint64 id, Speaker speaker, const QString& text) {
-  MessageContent content;
-  content.id = id;
-  content.speaker = speaker;
-  content.roleLabel = speaker == Speaker::kUser ? QStringLiteral("You") : QStringLiteral("Model");
-  content.text = text;
-  return content;
+  return {
+      .id = id, .speaker = speaker, .roleLabel = speaker == Speaker::kUser ? QStringLiteral("You") : QStringLiteral("Model"), .text = text};
 }
 
 // Twelve columns, of which a window shows some.

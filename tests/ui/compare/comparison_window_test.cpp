@@ -318,9 +318,7 @@ TEST_F(ComparisonWindowTest, WhereTheChatsMethodWasNotComparedTheNextQuestionRea
 
 // kill -9 while it runs, and after it was left.
 TEST_F(ComparisonWindowTest, AComparisonLeavesTheChatsMethodAloneWhateverEndsIt) {
-  app::NamedRecipe own;
-  own.spec.method = "snapkv";
-  own.spec.retention = 0.35;
+  app::NamedRecipe own{.spec = {.method = "snapkv", .retention = 0.35}};
   ask(QStringLiteral("What is it?"));
   session().chat.setRecipe(own);
   m_stalls = true;

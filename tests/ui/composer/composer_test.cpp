@@ -228,8 +228,7 @@ TEST_F(ComposerTest, ADocumentThatIsTooLongOffersItsBeginning) {
 
 TEST_F(ComposerTest, APdfIsTextForAModelThatReadsAndPagesForOneThatSees) {
   const ModelTraits sees;
-  ModelTraits reads;
-  reads.sees = false;
+  ModelTraits reads{.sees = false};
   m_composer.tray()->suit(reads);
   m_composer.addFile("/papers/a.pdf");
   ASSERT_TRUE(opened());
@@ -257,8 +256,7 @@ TEST_F(ComposerTest, APdfIsTextForAModelThatReadsAndPagesForOneThatSees) {
   m_composer.tray()->suit(sees);
   EXPECT_EQ(m_composer.draft().attachments.size(), 1) << "as it was chosen";
 
-  app::Draft draft;
-  draft.attachments = pages;
+  app::Draft draft{.attachments = pages};
   m_composer.setDraft(draft);
   ASSERT_TRUE(opened());
   EXPECT_EQ(m_composer.tray()->count(), 1) << "one card for all pages";
@@ -291,8 +289,7 @@ TEST_F(ComposerTest, AnEncryptedPdfAsksForItsPasswordUntilItOpens) {
 }
 
 TEST_F(ComposerTest, AScanIsPagesOrSaysThatItHasNoText) {
-  ModelTraits reads;
-  reads.sees = false;
+  ModelTraits reads{.sees = false};
   m_composer.tray()->suit(reads);
   m_composer.addFile("/papers/scan.pdf");
   ASSERT_TRUE(opened());

@@ -118,8 +118,7 @@ TEST_F(PageViewerTest, APageThatAnAnswerNamesIsALinkWhereThePaperHasIt) {
     return script;
   };
   attach("/papers/a.pdf");
-  ModelTraits reads;
-  reads.sees = false;
+  ModelTraits reads{.sees = false};
   composer()->tray()->suit(reads);
   ask(QStringLiteral("Where does it stand?"));
   const ui::MessageContent answer = transcript()->messageAt(transcript()->messageCount() - 1);
@@ -133,8 +132,7 @@ TEST_F(PageViewerTest, APageThatAnAnswerNamesIsALinkWhereThePaperHasIt) {
 
 TEST_F(PageViewerTest, AnEncryptedPaperOfAKeptChatAsksForItsPassword) {
   m_preview->unlock("/papers/encrypted.pdf", QStringLiteral("secret"));
-  app::Attachment paper;
-  paper.path = "/papers/encrypted.pdf";
+  app::Attachment paper{.path = "/papers/encrypted.pdf"};
   m_preview->unlock(paper.path, {});
   auto* shown = new ui::PageViewer(*m_preview, paper, 3, m_window.get());
   shown->open();

@@ -21,9 +21,7 @@ namespace winnow::ui {
 namespace {
 
 CacheReport report() {
-  CacheReport report;
-  report.kv_bytes.full = 4000;
-  report.kv_bytes.after_event = 1000;
+  CacheReport report{.kv_bytes = {.full = 4000, .after_event = 1000}};
   for (int i = 0; i < 90; ++i) report.tokens.push_back({Modality::kVisual, 0, i, 0, 0});
   for (int i = 0; i < 10; ++i) report.tokens.push_back({Modality::kText, -1, -1, -1, -1});
   for (const auto& [kept, visual] : {std::pair{40.0, 30.0}, std::pair{20.0, 10.0}}) {
@@ -38,12 +36,7 @@ CacheReport report() {
   return report;
 }
 
-RecipeSpec recipe(const char* method, double retention) {
-  RecipeSpec spec;
-  spec.method = method;
-  spec.retention = retention;
-  return spec;
-}
+RecipeSpec recipe(const char* method, double retention) { return {.method = method, .retention = retention}; }
 
 TEST(CacheMonitor, CarriesTheEnginesFigures) {
   CacheMonitor monitor;
@@ -91,9 +84,7 @@ TEST(InspectorPanel, AnEarlierAnswerHasItsNumberAndAWayBack) {
   CacheMonitor monitor;
   InspectorPanel panel(monitor);
   panel.show();
-  app::Run run;
-  run.recipe.spec = recipe("snapkv", 0.1);
-  run.figures.layers = report().layers;
+  app::Run run{.recipe = {.spec = recipe("snapkv", 0.1)}, .figures = {.layers = report().layers}};
   const auto back = [&panel]() -> QPushButton* {
     for (QPushButton* button : panel.findChildren<QPushButton*>()) {
       if (button->text() == QStringLiteral("Back to the last answer") && !button->isHidden()) return button;
@@ -301,9 +292,7 @@ TEST(InspectorPanel, TableTwinSortsAndCopies) {
 }
 
 TEST(Inspector, AnOutlineHoldsWhatStoodThereBefore) {
-  LayerFigures layer;
-  layer.budget = 100;
-  layer.kept = 60.0;
+  LayerFigures layer{.budget = 100, .kept = 60.0};
   EXPECT_EQ(LayerBars::allowed(layer), 100.0);
   layer.kept = 190.0;  // a second video was granted 100 slots beside the 90 of the first
   EXPECT_EQ(LayerBars::allowed(layer), 190.0);

@@ -27,16 +27,10 @@ using Mark = TimelinePoint::Mark;
 
 // 100 tokens of 40 bytes, 60 of them visual; 25 stay.
 CacheReport timedReport() {
-  CacheReport report;
-  report.kv_bytes.full = 4000;
-  report.kv_bytes.after_event = 1000;
-  report.kv_bytes.peak = 3000;
+  CacheReport report{.kv_bytes = {.full = 4000, .after_event = 1000, .peak = 3000}};
   for (int i = 0; i < 60; ++i) report.tokens.push_back({Modality::kVisual, 0, i, 0, 0});
   for (int i = 0; i < 40; ++i) report.tokens.push_back({Modality::kText, -1, -1, -1, -1});
-  LayerFigures layer;
-  layer.kept_visual = 15.0;
-  layer.kept_text = 10.0;
-  layer.kept = 25.0;
+  LayerFigures layer{.kept = 25.0, .kept_visual = 15.0, .kept_text = 10.0};
   report.layers = {layer};
   return report;
 }
@@ -77,8 +71,7 @@ TEST(TimelineRecorder, SharesTheEnginesBytesByWhatTheSlotsHold) {
 TEST(TurnTimeline, StaysShortAndKeepsItsMarksAndItsEnd) {
   TurnTimeline turn;
   for (int i = 0; i < 5000; ++i) {
-    TimelinePoint point;
-    point.ms = i;
+    TimelinePoint point{.ms = static_cast<double>(i)};
     if (i == 1 || i == 1777) point.mark = i == 1 ? Mark::kEvent : Mark::kEviction;
     turn.add(point);
   }
@@ -111,11 +104,7 @@ TEST(TimelineChart, AxesEndAtRoundValuesAndMoveInSteps) {
   int moves = 0;
   double before = 0.0;
   for (int i = 0; i <= 100; ++i) {
-    TimelinePoint point;
-    point.ms = i * 100.0;
-    point.text = 1000.0;
-    point.generated = i * 40.0;
-    point.full = 4000.0 + i * 40.0;
+    TimelinePoint point{.ms = i * 100.0, .text = 1000.0, .generated = i * 40.0, .full = 4000.0 + i * 40.0};
     turn.add(point);
     chart.setTurns({turn});
     if (chart.axisSeconds() != before) ++moves;
@@ -135,10 +124,7 @@ TEST(TimelineChart, TurnsStandSideBySideWithEqualWidths) {
   std::vector<TurnTimeline> turns(4);
   for (std::size_t i = 0; i < turns.size(); ++i) {
     for (const double share : {0.0, 1.0}) {
-      TimelinePoint point;
-      point.ms = 440.0 + share * (i == 0 ? 50'000.0 : 10.0);
-      point.text = 1000.0 * static_cast<double>(i + 1);
-      point.full = 8000.0;
+      TimelinePoint point{.ms = 440.0 + share * (i == 0 ? 50'000.0 : 10.0), .text = 1000.0 * static_cast<double>(i + 1), .full = 8000.0};
       turns[i].add(point);
     }
   }
@@ -193,11 +179,7 @@ TEST(InspectorPanel, TimelineHasATableTwinThatCanBeCopied) {
   InspectorPanel panel(monitor);
   panel.show();
   TurnTimeline earlier;
-  TimelinePoint old;
-  old.ms = 1500.0;
-  old.text = 2048.0;
-  old.full = 4096.0;
-  old.mark = Mark::kEvent;
+  TimelinePoint old{.ms = 1500.0, .text = 2048.0, .full = 4096.0, .mark = Mark::kEvent};
   earlier.add(old);
   monitor.setEarlierTurns({earlier, {}});  // the second answer came out of a comparison: nothing is recorded of it
   monitor.begin(RecipeSpec());

@@ -47,16 +47,14 @@ class ModelsDialogTest : public WindowTest {
     WindowTest::SetUp();
   }
   static app::KnownModel known(const QString& repository, const QString& name, qint64 bytes, app::Sight sight) {
-    app::KnownModel model;
-    model.repository = repository;
-    model.name = name;
-    model.sight = sight;
-    model.licence = QStringLiteral("Apache-2.0");
-    model.purpose = QStringLiteral("tests");
-    model.downloadBytes = bytes;
-    model.kvBytesPerToken = 50'000;
-    model.tokensPerFrame = 64;
-    return model;
+    return {.repository = repository,
+            .name = name,
+            .sight = sight,
+            .licence = QStringLiteral("Apache-2.0"),
+            .purpose = QStringLiteral("tests"),
+            .downloadBytes = bytes,
+            .kvBytesPerToken = 50'000,
+            .tokensPerFrame = 64};
   }
   QString at(const QString& path) const { return m_folder.filePath(path); }
   // The demo model, as if it had come from the hub.

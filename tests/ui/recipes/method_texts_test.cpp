@@ -121,13 +121,7 @@ TEST(RecipeWords, SayWhatIsUsedAndWhatDiffers) {
   recipe.spec.min_event_tokens = 10;
   EXPECT_EQ(recipeChanges(recipe.spec).at(1), QStringLiteral("Short texts: 10"));
   EXPECT_EQ(recipeChanges(recipe.spec).at(2), QStringLiteral("Share for recent tokens: 0.2"));
-  EXPECT_EQ(recipeTitle(methods,
-                        [] {
-                          app::NamedRecipe patient;
-                          patient.spec.method = "vl-cache";
-                          patient.spec.min_event_tokens = 0;
-                          return patient;
-                        }()),
+  EXPECT_EQ(recipeTitle(methods, [] { return app::NamedRecipe{.spec = {.method = "vl-cache", .min_event_tokens = 0}}; }()),
             QStringLiteral("VL-Cache, changed"));
   recipe.spec.budget_tokens = 64;
   recipe.name = "mine";

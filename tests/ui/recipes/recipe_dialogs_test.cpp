@@ -26,8 +26,7 @@ class RecipeDialogs : public WindowTest {
  protected:
   void SetUp() override {
     WindowTest::SetUp();
-    app::NamedRecipe recipe;
-    recipe.spec.method = "vl-cache";
+    app::NamedRecipe recipe{.spec = {.method = "vl-cache"}};
     m_settings->setDefaultRecipe(recipe);
     m_window->page().startNew();
   }
@@ -108,8 +107,7 @@ TEST_F(RecipeDialogs, ArrowsMoveAndEscapeLeavesEverything) {
 TEST_F(RecipeDialogs, AClickOnACardSelectsAndTheButtonUses) {
   ui::MethodPicker* picker = pick();
   const auto* model = qobject_cast<const ui::MethodCardModel*>(picker->list()->model());
-  app::NamedRecipe wanted;
-  wanted.spec.method = "aircache";
+  app::NamedRecipe wanted{.spec = {.method = "aircache"}};
   const QModelIndex index = model->index(model->rowOf(wanted));
   picker->list()->scrollTo(index);
   QTest::mouseClick(picker->list()->viewport(), Qt::LeftButton, {}, picker->list()->visualRect(index).center());
@@ -123,16 +121,12 @@ TEST_F(RecipeDialogs, AClickOnACardSelectsAndTheButtonUses) {
 }
 
 TEST_F(RecipeDialogs, WhatTheModelCannotDoIsGreyAndSaysWhy) {
-  ModelTraits threeAxes;
-  threeAxes.position_axes = 3;
-  threeAxes.joined_frames = 2;
-  threeAxes.judges_patches = false;
+  ModelTraits threeAxes{.position_axes = 3, .joined_frames = 2, .judges_patches = false};
   ui::MethodPicker picker(list_methods(), *m_settings, session().chat.options().recipe, threeAxes);
   const auto* model = qobject_cast<const ui::MethodCardModel*>(picker.list()->model());
   for (const auto& [method, why] : {std::pair{"ems-no-position", "height and width"}, std::pair{"fastervlm", "vision encoder"},
                                     std::pair{"prefixkv-profile", "profile"}, std::pair{"snapkv", ""}}) {
-    app::NamedRecipe wanted;
-    wanted.spec.method = method;
+    app::NamedRecipe wanted{.spec = {.method = method}};
     const QModelIndex index = model->index(model->rowOf(wanted));
     picker.list()->setCurrentIndex(index);
     const bool possible = *why == '\0';
@@ -227,10 +221,7 @@ TEST_F(RecipeDialogs, AMixtureIsEditedSavedUsedAndStillThereAfterARestart) {
 }
 
 TEST_F(RecipeDialogs, ADeletedRecipeComesBackWithUndo) {
-  app::NamedRecipe saved;
-  saved.name = "mine";
-  saved.spec.method = "vl-cache";
-  saved.spec.allocator = "meda";
+  app::NamedRecipe saved{.name = "mine", .spec = {.method = "vl-cache", .allocator = "meda"}};
   m_settings->saveRecipe(saved);
   ui::MethodPicker* picker = pick();
   QTest::keyClicks(picker->search(), QStringLiteral("mine"));
@@ -282,11 +273,8 @@ TEST_F(RecipeDialogs, ExportedRecipesAreImportedAndBadFilesNameTheField) {
 // Every preset and its own values: what the editor shows is what was given.
 TEST_F(RecipeDialogs, TheEditorShowsEveryMethodWithoutChangingIt) {
   for (const MethodInfo& method : list_methods()) {
-    app::NamedRecipe plain;
-    plain.spec.method = method.name;
-    plain.spec.retention = 0.0725;
-    ModelTraits traits;
-    traits.measured = {{"profile", "0.5=0.5:0.5"}, {"head_scores", "0.5:0.5"}};
+    app::NamedRecipe plain{.spec = {.method = method.name, .retention = 0.0725}};
+    ModelTraits traits{.measured = {{"profile", "0.5=0.5:0.5"}, {"head_scores", "0.5:0.5"}}};
     const ui::RecipeEditor editor(list_methods(), *m_settings, plain, traits);
     EXPECT_EQ(editor.recipe(), plain) << method.name;
     EXPECT_TRUE(editor.legal()) << method.name << ": " << editor.verdict().toStdString();

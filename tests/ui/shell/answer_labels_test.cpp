@@ -19,12 +19,7 @@
 namespace winnow::test {
 namespace {
 
-RecipeSpec recipe(const char* method, double share) {
-  RecipeSpec spec;
-  spec.method = method;
-  spec.retention = share;
-  return spec;
-}
+RecipeSpec recipe(const char* method, double share) { return {.method = method, .retention = share}; }
 
 // An engine that forgets: caches live as long as the model that is loaded, and it knows who made each. What it tells is the truth here.
 class AnswerLabelsTest : public WindowTest {
@@ -68,9 +63,7 @@ class AnswerLabelsTest : public WindowTest {
       if (say == nullptr) continue;
       if (const auto* report = std::get_if<CacheReport>(&say->body)) makers[say->column] = report->makers;
       if (const auto* finished = std::get_if<Finished>(&say->body)) {
-        RecipeSpec asked;
-        asked.method = finished->figures.method;
-        asked.retention = finished->figures.retention;
+        RecipeSpec asked{.method = finished->figures.method, .retention = finished->figures.retention};
         const std::lock_guard lock(m_mutex);
         m_causes[finished->answer.substr(0, finished->answer.find(' '))] = {makers[say->column], asked, m_model};
         m_held.push_back(makers[say->column]);
@@ -144,8 +137,7 @@ class AnswerLabelsTest : public WindowTest {
     const QString model = session().model.folder();
     close();
     m_held.clear();
-    ui::InitialState initial;
-    initial.modelFolder = model;
+    ui::InitialState initial{.modelFolder = model};
     open(initial);
     ASSERT_TRUE(waitUntil([&] { return session().chat.id() == chat; }));
   }

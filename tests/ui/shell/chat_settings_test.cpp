@@ -49,9 +49,7 @@ class ChatSettingsTest : public WindowTest {
 
 TEST_F(ChatSettingsTest, AChatsOwnValuesAreSentSavedAndSeen) {
   ask(QStringLiteral("first"));
-  Sampling unasked;
-  unasked.max_new_tokens = Sampling::kLongestUnasked;
-  unasked.room_tokens = Sampling::kRoom;
+  Sampling unasked{.max_new_tokens = Sampling::kLongestUnasked, .room_tokens = Sampling::kRoom};
   EXPECT_EQ(lastRequest<Turn>().sampling, unasked) << "greedy and to the end unless somebody chooses otherwise";
   EXPECT_FALSE(button()->differs());
   ui::ChatSettingsDialog* dialog = openDialog();
@@ -208,8 +206,7 @@ TEST_F(ChatSettingsTest, ComparisonsAreGreedyWhateverTheChatIs) {
     return std::any_of(requests.begin(), requests.end(), [](const Request& r) { return std::holds_alternative<Compare>(r.body); });
   }));
   const Compare compare = lastRequest<Compare>();
-  Sampling greedy;
-  greedy.max_new_tokens = 40;
+  Sampling greedy{.max_new_tokens = 40};
   EXPECT_EQ(compare.sampling, greedy);
   EXPECT_EQ(compare.messages.front().role, Role::kSystem);
 }

@@ -29,9 +29,7 @@ class DocumentsTest : public WindowTest {
   void SetUp() override {
     WindowTest::SetUp();
     m_settings->setUnasked({app::Unasked::kAlways, app::Unasked::kNever});
-    app::NamedRecipe recipe;
-    recipe.spec.method = "self-study";
-    recipe.spec.retention = 0.2;
+    app::NamedRecipe recipe{.spec = {.method = "self-study", .retention = 0.2}};
     m_settings->setDefaultRecipe(recipe);
     m_window->page().startNew();
   }

@@ -30,11 +30,7 @@ class HeardVideosTest : public WindowTest {
     };
     m_service.request = [this](const QByteArray& path, const QByteArray& sha256) -> std::optional<Transcribe> {
       if (!m_here) return std::nullopt;
-      Transcribe request;
-      request.path = path.toStdString();
-      request.content = sha256.toStdString();
-      request.model = "/models/ears";
-      return request;
+      return Transcribe{.path = path.toStdString(), .content = sha256.toStdString(), .model = "/models/ears"};
     };
     m_service.file = [this](const Transcribe& request) { return app::transcriptFile(m_folder.path(), request, app::kSubtitles); };
     m_service.modelName = QStringLiteral("Ears");

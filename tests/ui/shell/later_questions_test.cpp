@@ -17,12 +17,7 @@
 namespace winnow::test {
 namespace {
 
-RecipeSpec recipe(const char* method) {
-  RecipeSpec spec;
-  spec.method = method;
-  spec.retention = 0.1;
-  return spec;
-}
+RecipeSpec recipe(const char* method) { return {.method = method, .retention = 0.1}; }
 
 class LaterQuestionsTest : public WindowTest {
  protected:
@@ -235,8 +230,7 @@ TEST_F(LaterQuestionsTest, CannotBeChosenWhileASourceIsWatched) {
   ask(QStringLiteral("What is it?"));
   EXPECT_TRUE(later()->box()->isEnabled());
   m_clips.giveFrames(8);
-  app::WatchRequest request;
-  request.address = "/dev/video0";
+  app::WatchRequest request{.address = "/dev/video0"};
   inWindow<ui::WatchController>()->start(request);
   ASSERT_TRUE(waitUntil([this] { return inWindow<ui::WatchController>()->watched().frames == 8 && session().answers.canSend(); }));
   EXPECT_FALSE(later()->box()->isEnabled());

@@ -127,9 +127,7 @@ TEST_F(MainWindowTest, RenameDeleteAndUndo) {
 // The question that a start brings along is nobody's draft: closed without asking, it leaves no "New chat" in the list.
 TEST_F(MainWindowTest, AStartThatIsNotUsedLeavesNoChat) {
   close();
-  ui::InitialState initial;
-  initial.attachedFiles = {"/clips/long.mp4"};
-  initial.question = QStringLiteral("Which was the first shape?");
+  ui::InitialState initial{.attachedFiles = {"/clips/long.mp4"}, .question = QStringLiteral("Which was the first shape?")};
   open(initial);
   ASSERT_TRUE(waitUntil([this] { return composer()->draft().attachments.size() == 1; }));
   close();
@@ -635,9 +633,8 @@ TEST_F(MainWindowTest, F6GoesRoundWhatIsOnScreen) {
 
 TEST_F(MainWindowTest, InitialStateIsOneEnterAway) {
   close();
-  ui::InitialState initial;
-  initial.attachedFiles = {"/samples/one.mp4", "/samples/two.mp4"};
-  initial.question = QStringLiteral("What color is the star?");
+  ui::InitialState initial{.attachedFiles = {"/samples/one.mp4", "/samples/two.mp4"},
+                           .question = QStringLiteral("What color is the star?")};
   open(initial);
   ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
   EXPECT_EQ(composer()->tray()->count(), 2) << "all files of the command line";

@@ -67,9 +67,7 @@ class ModelFaultTest : public WindowTest {
   }
   void openWith(const QString& model, const QString& demo) {
     ASSERT_TRUE(m_folder.isValid());
-    ui::InitialState initial;
-    initial.modelFolder = model;
-    initial.demoModelFolder = demo;
+    ui::InitialState initial{.modelFolder = model, .demoModelFolder = demo};
     open(initial);
   }
   QPushButton* button(const char* label) { return noticeBar("faults")->button(QString::fromUtf8(label)); }
@@ -139,8 +137,7 @@ TEST_F(ModelFaultTest, ADemoModelWhoseFilesAreGoneIsNamedAsTheDemoModel) {
 
 TEST_F(ModelFaultTest, AWantedDemoModelThatWasNeverInstalledIsSaid) {
   ASSERT_TRUE(m_folder.isValid());
-  ui::InitialState initial;
-  initial.demoWanted = true;
+  ui::InitialState initial{.demoWanted = true};
   start(initial);
   EXPECT_TRUE(noticeBar("faults")->text().startsWith(QStringLiteral("The bundled demo model is missing.")))
       << noticeBar("faults")->text().toStdString();

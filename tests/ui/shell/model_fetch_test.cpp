@@ -22,9 +22,7 @@ class ModelFetchTest : public WindowTest {
  protected:
   void SetUp() override { ASSERT_TRUE(m_folder.isValid()); }
   void openDemo() {
-    ui::InitialState initial;
-    initial.modelFolder = kDemo;
-    initial.demoModelFolder = kDemo;
+    ui::InitialState initial{.modelFolder = kDemo, .demoModelFolder = kDemo};
     open(initial);
   }
   // The one of the package index; one that sees stands before it.
@@ -183,8 +181,7 @@ TEST_F(ModelFetchTest, OneThatSeesIsOfferedBesideWithItsSizeLicenceAndSource) {
 TEST_F(ModelFetchTest, OneThatWasCutOffSaysThatItGoesOn) {
   offerOneThatSees();
   m_hub.unfinished = [] {
-    app::QueuedDownload download;
-    download.key = QStringLiteral("owner/Sees-8B-GGUF");
+    app::QueuedDownload download{.key = QStringLiteral("owner/Sees-8B-GGUF")};
     return std::vector{download};
   };
   m_hub.make = [this](const app::HubName&) { return m_seeing->make(); };

@@ -17,12 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using ui::PlanFit;
 
-app::Attachment video(int frames) {
-  app::Attachment attachment;
-  attachment.kind = MediaKind::kVideo;
-  attachment.plan.frame_count = frames;
-  return attachment;
-}
+app::Attachment video(int frames) { return {.kind = MediaKind::kVideo, .plan = {.frame_count = frames}}; }
 
 Planned plan() {
   Planned planned;
@@ -47,8 +42,7 @@ TEST(PlanWords, SayTokensCacheFitAndWaitInOneLine) {
   EXPECT_EQ(view.text, QStringLiteral("64 frames · cache 1.2 MiB → 247 KiB · fits · about 640 ms")) << view.text.toStdString();
   EXPECT_EQ(view.fit, PlanFit::kFits);
   EXPECT_TRUE(view.remedies.isEmpty());
-  app::Attachment image;
-  image.kind = MediaKind::kImage;
+  app::Attachment image{.kind = MediaKind::kImage};
   EXPECT_TRUE(ui::describePlan(plan(), {{video(64), image, image}, {}}).text.startsWith(QStringLiteral("64 frames · 2 images · cache")));
   Planned first = plan();
   first.expected_ms = 0.0;
@@ -63,9 +57,7 @@ TEST(PlanWords, SayTokensCacheFitAndWaitInOneLine) {
 TEST(PlanWords, TheWaitForAVideoIsSaidBeforeAnyWasMeasured) {
   Planned planned = plan();
   planned.expected_ms = 0.0;
-  ui::PlanSubject subject;
-  subject.attachments = {video(12)};
-  subject.frameMs = 5000.0;
+  ui::PlanSubject subject{.attachments = {video(12)}, .frameMs = 5000.0};
   const ui::PlanView view = ui::describePlan(planned, subject);
   EXPECT_TRUE(view.text.endsWith(QStringLiteral(" · about 60.0 s · 64 frames: about 5 min"))) << view.text.toStdString();
   EXPECT_TRUE(view.detail.contains(QStringLiteral("Each frame takes about 5.0 s"))) << view.detail.toStdString();
@@ -87,13 +79,10 @@ TEST(PlanWords, AVideoBeginsWithTheFramesOfAMinute) {
 
 TEST(PlanWords, APictureOfManyTokensIsSaidAndOffersFewer) {
   ui::PlanSubject subject;
-  app::Attachment image;
-  image.kind = MediaKind::kImage;
+  app::Attachment image{.kind = MediaKind::kImage};
   subject.attachments = {image};
   subject.pictures = {DetailKind::kAnySize, 256, 1024, 4096, 28};
-  MediaSampled seen;
-  seen.path = "/photos/harbour.jpg";
-  seen.visual_tokens = 1024;
+  MediaSampled seen{.path = "/photos/harbour.jpg", .visual_tokens = 1024};
   subject.seen = {seen};
   const ui::PlanView few = ui::describePlan(plan(), subject);
   EXPECT_TRUE(few.text.startsWith(QStringLiteral("1 image"))) << few.text.toStdString();
@@ -114,8 +103,7 @@ TEST(PlanWords, APictureOfManyTokensIsSaidAndOffersFewer) {
 
 TEST(PlanWords, WhatAShareIsOfWhereLayersHaveAWindow) {
   const auto said = [](qint64 window) {
-    ui::PlanSubject subject;
-    subject.window = window;
+    ui::PlanSubject subject{.window = window};
     return ui::describePlan(plan(), subject).detail.contains(QStringLiteral("see only the last %1 tokens").arg(window));
   };
   EXPECT_TRUE(said(512)) << "of 617";
@@ -149,8 +137,7 @@ TEST(PlanWords, WhatDoesNotFitOffersWhatWould) {
   planned.fits_memory = false;
   planned.peak_bytes = 2 << 20;
   planned.free_bytes = 1 << 20;
-  RecipeSpec recipe;
-  recipe.retention = 0.2;
+  RecipeSpec recipe{.retention = 0.2};
   const ui::PlanView memory = ui::describePlan(planned, {{video(64)}, recipe});
   ASSERT_EQ(memory.remedies.size(), 2);
   EXPECT_EQ(memory.remedies[0].text, QStringLiteral("Use 25 frames"));

@@ -26,9 +26,7 @@ class PreparationTest : public WindowTest {
     ASSERT_TRUE(attached());
   }
   void useMethod(const char* method) {
-    app::NamedRecipe recipe;
-    recipe.spec.method = method;
-    recipe.spec.retention = 0.1;
+    app::NamedRecipe recipe{.spec = {.method = method, .retention = 0.1}};
     m_settings->setDefaultRecipe(recipe);
     m_window->page().startNew();
   }

@@ -22,11 +22,7 @@ namespace {
 const QString kPlace = QStringLiteral("http://gpu:8000/v1#model=Qwen/Qwen2-VL&key=env:GPU_KEY");
 
 ModelInfo serversModel() {
-  ModelInfo info;
-  info.folder = kPlace.toStdString();
-  info.name = "Qwen/Qwen2-VL";
-  info.device = "server";
-  info.server = "vLLM at gpu:8000";
+  ModelInfo info{.folder = kPlace.toStdString(), .name = "Qwen/Qwen2-VL", .device = "server", .server = "vLLM at gpu:8000"};
   for (int ability = 1; ability <= static_cast<int>(Ability::kContinue); ++ability) info.lacks.push_back(static_cast<Ability>(ability));
   return info;
 }
@@ -52,9 +48,7 @@ class ServerModelTest : public WindowTest {
       if (std::holds_alternative<Turn>(request.body) && m_answers) return m_answers();
       return default_script(request);
     };
-    ui::InitialState initial;
-    initial.modelFolder = kPlace;
-    initial.demoModelFolder = kDemo;
+    ui::InitialState initial{.modelFolder = kPlace, .demoModelFolder = kDemo};
     open(initial);
     ASSERT_EQ(session().model.state(), ui::ModelState::kReady);
   }

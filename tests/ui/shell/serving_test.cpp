@@ -18,10 +18,8 @@ class ServingTest : public WindowTest {
  protected:
   void SetUp() override {
     m_serve = [this](const app::RequestDefaults& defaults) {
-      app::ApiOptions options;
-      options.port = m_port;
-      options.defaults = defaults;
-      options.storeFolder = m_folder.filePath(QStringLiteral("served")).toStdString();
+      app::ApiOptions options{
+          .port = m_port, .defaults = defaults, .storeFolder = m_folder.filePath(QStringLiteral("served")).toStdString()};
       auto server = std::make_unique<app::ApiServer>(*m_engine, m_reader, options);
       m_port = server->port();
       return server;
@@ -138,9 +136,7 @@ TEST_F(ServingTest, AnotherModelAndTheEndOfTheWindowEndItsAnswers) {
 TEST_F(ServingTest, SaysWhyItCannotBeTurnedOn) {
   open();
   app::EngineHost other([] { return std::make_unique<ScriptedEngine>(); });
-  app::ApiOptions options;
-  options.port = 0;
-  options.storeFolder = m_folder.filePath(QStringLiteral("other")).toStdString();
+  app::ApiOptions options{.port = 0, .storeFolder = m_folder.filePath(QStringLiteral("other")).toStdString()};
   const app::ApiServer taken(other, m_reader, options);
   m_port = taken.port();
   serve()->trigger();

@@ -31,12 +31,8 @@ class TextModelTest : public WindowTest {
       info.traits.reads_videos = !info.name.ends_with("-1.5");
       return script;
     };
-    ui::InitialState initial;
-    initial.modelFolder = kText;
-    initial.demoModelFolder = kDemo;
-    app::Sample sample;
-    sample.file = QStringLiteral("/samples/cards.mp4");
-    sample.title = QStringLiteral("Cards");
+    ui::InitialState initial{.modelFolder = kText, .demoModelFolder = kDemo};
+    app::Sample sample{.file = QStringLiteral("/samples/cards.mp4"), .title = QStringLiteral("Cards")};
     sample.questions.append({QStringLiteral("What colour is the star?"), QStringLiteral("red")});
     initial.samples.append(sample);
     open(initial);
@@ -174,8 +170,7 @@ TEST_F(TextModelTest, MethodsThatNeedPicturesAreGreyedAndTheOthersAreNot) {
 }
 
 TEST_F(TextModelTest, AMethodThatCompressesWhatIsAttachedSaysThatNothingIs) {
-  app::NamedRecipe recipe;
-  recipe.spec.method = "self-study";
+  app::NamedRecipe recipe{.spec = {.method = "self-study"}};
   composer()->method()->setRecipe(recipe);
   EXPECT_TRUE(composer()->method()->about().contains(QStringLiteral("This chat has none")));
   recipe.spec.method = "snapkv";

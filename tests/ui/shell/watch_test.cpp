@@ -115,9 +115,7 @@ TEST_F(WatchTest, ClipsGoOneAtATimeAndTheFirstBegins) {
 }
 
 TEST_F(WatchTest, AStreamMethodOfTheChatIsTakenWithItsOptions) {
-  RecipeSpec spec;
-  spec.method = "infinipot-v";
-  spec.options = {{"recent", "4"}};
+  RecipeSpec spec{.method = "infinipot-v", .options = {{"recent", "4"}}};
   const RecipeSpec taken = takenFor(spec, 640);
   EXPECT_EQ(taken.method, "infinipot-v");
   EXPECT_EQ(taken.options, spec.options);
@@ -125,9 +123,7 @@ TEST_F(WatchTest, AStreamMethodOfTheChatIsTakenWithItsOptions) {
 }
 
 TEST_F(WatchTest, AMethodThatReadsInClipsWhenToldToIsTakenToo) {
-  RecipeSpec spec;
-  spec.method = "keydiff";
-  spec.options = {{"event", "clips"}};
+  RecipeSpec spec{.method = "keydiff", .options = {{"event", "clips"}}};
   const RecipeSpec taken = takenFor(spec, 640);
   EXPECT_EQ(taken.method, "keydiff");
   EXPECT_EQ(taken.options, spec.options);
@@ -386,8 +382,7 @@ TEST_F(WatchTest, TheBarSaysHowItStands) {
   EXPECT_TRUE(bar()->strip()->isVisible());
   EXPECT_EQ(bar()->view().shares.front(), 0.0);
   EXPECT_GT(bar()->view().shares.back(), 0.9);
-  app::ClipReader::Clip missed;
-  missed.notices = {{NoticeCode::kFramesMissed, 3}};
+  app::ClipReader::Clip missed{.notices = {{NoticeCode::kFramesMissed, 3}}};
   m_clips.give(missed);
   EXPECT_TRUE(waitUntil([this] { return notice() == QStringLiteral("3 frames were skipped because they came too fast."); }))
       << notice().toStdString();
@@ -617,8 +612,7 @@ TEST_F(WatchTest, TheDialogCountsBytesAsTheRecipeStoresThem) {
     delete dialog;
     return said;
   };
-  RecipeSpec spec;
-  spec.method = "infinipot-v";
+  RecipeSpec spec{.method = "infinipot-v"};
   useMethod(spec);
   EXPECT_TRUE(cost().startsWith(QStringLiteral("About 3.9 MiB of memory."))) << cost().toStdString();  // 2000 tokens of 2048 bytes
   spec.kv_bits = 8;

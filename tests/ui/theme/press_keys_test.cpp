@@ -161,10 +161,8 @@ class PressKeys : public WindowTest {
 TEST_F(PressKeys, OnTheWelcomePage) {
   close();
   ui::InitialState initial;
-  app::Sample sample;
-  sample.file = QStringLiteral("/samples/one.mp4");
-  sample.title = QStringLiteral("Cards");
-  sample.questions = {{QStringLiteral("What is it?"), {}}};
+  app::Sample sample{
+      .file = QStringLiteral("/samples/one.mp4"), .title = QStringLiteral("Cards"), .questions = {{QStringLiteral("What is it?"), {}}}};
   initial.samples = {sample, sample};
   open(initial);
   composer()->prompt()->setFocus();

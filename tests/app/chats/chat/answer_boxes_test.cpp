@@ -134,12 +134,7 @@ TEST(AnswerBoxes, WhatIsHalfWrittenIsNoBoxAndNothingTakesLong) {
 
 TEST(AnswerBoxes, AreOfTheLastPicturesBeforeTheAnswer) {
   const auto message = [](MessageId id, Role role, const char* text) {
-    StoredMessage made;
-    made.id = id;
-    made.parent = id - 1;
-    made.role = role;
-    made.text = QString::fromLatin1(text);
-    return made;
+    return StoredMessage{.id = id, .parent = id - 1, .role = role, .text = QString::fromLatin1(text)};
   };
   StoredMessage first = message(1, Role::kUser, "What is it?");
   Attachment street;

@@ -265,8 +265,7 @@ TEST_F(ChatDatabaseTest, FiguresAndLayersOfARunComeBack) {
 
 TEST_F(ChatDatabaseTest, ARecipeComesBackWithItsChatAndOldRowsHaveOneToo) {
   open();
-  ConversationOptions options;
-  options.recipe = mixture();
+  ConversationOptions options{.recipe = mixture()};
   const ConversationId id = m_db->createConversation(QStringLiteral("chat"), options).id;
   open();
   EXPECT_EQ(m_db->loadConversation(id).conversation.options.recipe, mixture());
@@ -283,9 +282,7 @@ TEST_F(ChatDatabaseTest, ARecipeComesBackWithItsChatAndOldRowsHaveOneToo) {
             SQLITE_OK);
   sqlite3_close(raw);
   open();
-  NamedRecipe plain;
-  plain.spec.method = "snapkv";
-  plain.spec.retention = 0.5;
+  NamedRecipe plain{.spec = {.method = "snapkv", .retention = 0.5}};
   EXPECT_EQ(m_db->loadConversation(id).conversation.options.recipe, plain);
 }
 
@@ -353,11 +350,8 @@ TEST_F(ChatDatabaseTest, WhatWasNoticedOfAnyMediumComesBackWithIt) {
   const TurnIds ids = m_db->beginTurn({id, 0, QStringLiteral("q"), {clip(), picture, text}});
   SampledTimes video{{0.5}, {0.5}};
   video.notices = {{NoticeCode::kCutOff, 1234}, {NoticeCode::kDamaged}};
-  SampledTimes still;
-  still.notices = {{NoticeCode::kAnimated}};
-  SampledTimes document;
-  document.tokens = 12;
-  document.notices = {{NoticeCode::kDamaged, 1, 2, "a \"name\""}};
+  SampledTimes still{.notices = {{NoticeCode::kAnimated}}};
+  SampledTimes document{.tokens = 12, .notices = {{NoticeCode::kDamaged, 1, 2, "a \"name\""}}};
   m_db->storeSampled(ids.question, 0, video);
   m_db->storeSampled(ids.question, 1, still);
   m_db->storeSampled(ids.question, 2, document);
@@ -598,8 +592,7 @@ TEST_F(ChatDatabaseTest, AChatWithoutATitleIsCalledByWhatItBeginsWith) {
   const ConversationId id = m_db->createConversation({}, {}).id;
   const auto called = [&] { return m_db->conversation(id).preview.toStdString(); };
   EXPECT_EQ(called(), "");
-  Attachment photo;
-  photo.path = "/photos/kitchen.png";
+  Attachment photo{.path = "/photos/kitchen.png"};
   const std::optional<Conversation> byFile = m_db->saveDraft(id, {{}, {photo}});
   ASSERT_TRUE(byFile);
   EXPECT_EQ(byFile->preview, QStringLiteral("kitchen.png"));

@@ -14,14 +14,7 @@ namespace {
 using Json = nlohmann::json;
 
 StoredMessage message(MessageId id, MessageId parent, Role role, const QString& text) {
-  StoredMessage made;
-  made.id = id;
-  made.parent = parent;
-  made.sequence = id;
-  made.role = role;
-  made.text = text;
-  made.createdMs = 1'700'000'000'000;
-  return made;
+  return {.id = id, .parent = parent, .sequence = id, .role = role, .text = text, .createdMs = 1'700'000'000'000};
 }
 
 // A question about a video with two answers, the second of which is shown, and a comparison.
@@ -41,14 +34,8 @@ LoadedConversation chat() {
   video.pins = {{1.0, 2.0}};
   video.sampled = {{1.0}, {0.96}};
   video.sampled.notices = {{NoticeCode::kCutOff, 1234}};
-  Attachment text;
-  text.kind = MediaKind::kDocument;
-  text.path = "/home/somebody/secret/notes.md";
-  text.words = 1512;
-  text.sampled.tokens = 2034;
-  Attachment picture;
-  picture.path = "/home/somebody/secret/photo.png";
-  picture.widthPx = 640;
+  Attachment text{.kind = MediaKind::kDocument, .path = "/home/somebody/secret/notes.md", .words = 1512, .sampled = {.tokens = 2034}};
+  Attachment picture{.path = "/home/somebody/secret/photo.png", .widthPx = 640};
   question.attachments = {video, text, picture};
   StoredMessage first = message(2, 1, Role::kAssistant, QStringLiteral("A star."));
   StoredMessage second = message(3, 1, Role::kAssistant, QStringLiteral("```python\nprint(1)\n```"));
@@ -64,8 +51,7 @@ LoadedConversation chat() {
   second.run.figures.tokens.generated = 256;
   second.run.figures.layers.resize(2);
   chat.messages = {question, first, second};
-  Comparison comparison;
-  comparison.question = 1;
+  Comparison comparison{.question = 1};
   comparison.columns.resize(2);
   comparison.columns[0].state = ColumnState::kAnswered;
   comparison.columns[0].text = QStringLiteral("red");

@@ -279,9 +279,7 @@ TEST_F(ChatStoreTest, KeptMapsAreLoadedOnWish) {
   report.tokens.resize(3);
   report.kept = {{{0, 2}}};
   const auto map = std::make_shared<const KeptMap>(KeptMap::fromReport(report));
-  FinishedTurn turn;
-  turn.answer = m_ids.answer;
-  turn.keptMap = map;
+  FinishedTurn turn{.answer = m_ids.answer, .keptMap = map};
   m_store->finishTurn(turn);
   SharedKeptMap loaded;
   MessageId of = 0;

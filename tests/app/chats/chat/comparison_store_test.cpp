@@ -16,14 +16,12 @@ namespace winnow::app {
 namespace {
 
 Agreement someAgreement() {
-  Agreement agreement;
-  agreement.tokens = 8;
-  agreement.same = 7;
-  agreement.top1 = 0.875;
-  agreement.mean_kl = 0.0123;
-  agreement.first_diverging_word = 3;
-  agreement.differences = {{3, "blue", "red", 0.4, 0.1, 0.75}, {7, "", "and", 0.5, 0.25, 0.5}};
-  return agreement;
+  return {.tokens = 8,
+          .same = 7,
+          .top1 = 0.875,
+          .mean_kl = 0.0123,
+          .first_diverging_word = 3,
+          .differences = {{3, "blue", "red", 0.4, 0.1, 0.75}, {7, "", "and", 0.5, 0.25, 0.5}}};
 }
 
 Run someRun(const char* method, double retention) {

@@ -5,14 +5,7 @@
 namespace winnow::app {
 namespace {
 
-StoredMessage message(MessageId id, MessageId parent, Role role) {
-  StoredMessage made;
-  made.id = id;
-  made.parent = parent;
-  made.sequence = id;
-  made.role = role;
-  return made;
-}
+StoredMessage message(MessageId id, MessageId parent, Role role) { return {.id = id, .parent = parent, .sequence = id, .role = role}; }
 
 // 1 - 2 - 3 - 4      (question, answer, question, answer)
 //   \ 5 - 6 - 7      (a second answer to 1, then a question and its answer)
@@ -51,11 +44,8 @@ TEST(MessageTree, ACycleInDamagedDataEnds) {
 }
 
 TEST(Answer, OneThatWasCutByTheEndOfTheEngineCanGoOn) {
-  StoredMessage answer;
-  answer.role = Role::kAssistant;
-  answer.state = MessageState::kFailed;
-  answer.text = QStringLiteral("so far");
-  answer.failureCode = ErrorCode::kDamagedFile;
+  StoredMessage answer{
+      .role = Role::kAssistant, .text = QStringLiteral("so far"), .state = MessageState::kFailed, .failureCode = ErrorCode::kDamagedFile};
   EXPECT_FALSE(canGoOn(answer));
   for (const ErrorCode code :
        {ErrorCode::kEngineCrashed, ErrorCode::kEngineOutOfMemory, ErrorCode::kEngineSilent, ErrorCode::kDeviceFailed}) {

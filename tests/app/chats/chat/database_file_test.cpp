@@ -157,9 +157,7 @@ TEST_F(DatabaseFileTest, WordsThatChangedOnTheDiskAreNoticed) {
     chat = db.createConversation(QStringLiteral("chat"), {}).id;
     const TurnIds first = db.beginTurn({chat, 0, QStringLiteral("The code of the gate is 4711."), {}});
     db.updateStreaming(first.answer, {QStringLiteral("Noted")});
-    FinishedTurn turn;
-    turn.answer = first.answer;
-    turn.text = QStringLiteral("Noted.");
+    FinishedTurn turn{.answer = first.answer, .text = QStringLiteral("Noted.")};
     db.finishTurn(turn);
     for (const StoredMessage& message : db.loadConversation(chat).messages) EXPECT_FALSE(message.damaged) << message.text.toStdString();
   }
@@ -183,13 +181,9 @@ TEST_F(DatabaseFileTest, ThoughtsThatChangedOnTheDiskAreNoticed) {
     ChatDatabase db(folders());
     chat = db.createConversation(QStringLiteral("chat"), {}).id;
     const TurnIds first = db.beginTurn({chat, 0, QStringLiteral("And?"), {}});
-    FinishedTurn turn;
-    turn.answer = first.answer;
-    turn.text = QStringLiteral("Yes.");
-    turn.thought = QStringLiteral("The key lies under stone nine.");
+    FinishedTurn turn{.answer = first.answer, .text = QStringLiteral("Yes."), .thought = QStringLiteral("The key lies under stone nine.")};
     db.finishTurn(turn);
-    Comparison comparison;
-    comparison.question = first.question;
+    Comparison comparison{.question = first.question};
     comparison.columns.resize(2);
     comparison.columns[0].state = ColumnState::kAnswered;
     comparison.columns[0].thought = QStringLiteral("The lamp hangs beside door four.");
@@ -315,8 +309,7 @@ TEST_F(DatabaseFileTest, UpgradesTheSixthVersionWhoseAttachmentsHadNoPins) {
   EXPECT_TRUE(QFileInfo::exists(file() + QStringLiteral(".before-v7")));
   const auto pins = [&db] { return db.loadConversation(5).messages.at(0).attachments.at(0).pins; };
   EXPECT_EQ(pins(), PinnedRanges{});
-  Attachment pinned;
-  pinned.pins = {{1.0, 1.5}};
+  Attachment pinned{.pins = {{1.0, 1.5}}};
   db.storeAsked(9, 0, pinned);
   EXPECT_EQ(pins(), (PinnedRanges{{1.0, 1.5}}));
 }
@@ -356,14 +349,9 @@ TEST_F(DatabaseFileTest, UpgradesTheNinthVersionWhoseAttachmentsWereNoDocuments)
   const Attachment video = db.loadConversation(5).messages.at(0).attachments.at(0);
   EXPECT_EQ(video.kind, MediaKind::kVideo);
   EXPECT_EQ(video.words, 0);
-  Attachment text;
-  text.kind = MediaKind::kDocument;
-  text.path = "/a.txt";
-  text.words = 7;
-  text.mostTokens = 5;
+  Attachment text{.kind = MediaKind::kDocument, .path = "/a.txt", .words = 7, .mostTokens = 5};
   const MessageId question = db.beginTurn({5, 9, QStringLiteral("and this?"), {text}}).question;
-  SampledTimes sampled;
-  sampled.tokens = 11;
+  SampledTimes sampled{.tokens = 11};
   db.storeSampled(question, 0, sampled);
   const Attachment stored = db.loadConversation(5).messages.at(1).attachments.at(0);
   EXPECT_EQ(stored.kind, MediaKind::kDocument);

@@ -86,8 +86,7 @@ TEST(ExportedChats, StandAmongTheOwnOnesByTheirTimeAndAreImportedOnce) {
   QTemporaryDir home;
   ChatDatabase db({home.filePath(QStringLiteral("data")), home.filePath(QStringLiteral("cache"))});
   const ConversationId own = db.createConversation(QStringLiteral("mine"), {}).id;
-  ConversationOptions options;
-  options.frameCount = 12;
+  ConversationOptions options{.frameCount = 12};
   QList<ExportedChat> chats = readExportedChats(kOpenWebui, "");
   chats += readExportedChats(kChatgpt, "");
   chats += ExportedChat{QStringLiteral("long"), 1, 1, {{Role::kUser, QString(2 << 20, u'x')}}};

@@ -50,8 +50,7 @@ TEST(RunJson, TheNamesOfSavedTimesStay) {
 
 // What a newer or a damaged program wrote is left out, field by field.
 TEST(FigureJson, AFieldOfAnotherTypeStaysAsItIs) {
-  Agreement agreement;
-  agreement.mean_kl = 0.5;
+  Agreement agreement{.mean_kl = 0.5};
   fieldsFromJson(
       nlohmann::json::parse(R"({"tokens": "many", "mean_kl": "much", "top1": 0.25, "unknown": 1, "differences": [3, {"word": 2}]})"),
       agreement);
@@ -74,8 +73,7 @@ TEST(SamplingJson, WhatWasChosenComesBackAndNothingElse) {
   choice.seed = std::numeric_limits<std::uint64_t>::max();
   choice.max_new_tokens = 1;
   EXPECT_EQ(samplingFromJson(samplingToJson(choice)), choice);
-  SamplingChoice one;
-  one.seed = 3;
+  SamplingChoice one{.seed = 3};
   EXPECT_EQ(samplingToJson(one), QByteArray(R"({"seed":3})"));
 }
 

@@ -15,8 +15,7 @@ inline QString streamedText(MessageId answer, int length) {
 }
 
 inline Comparison comparisonOf(MessageId question) {
-  Comparison comparison;
-  comparison.question = question;
+  Comparison comparison{.question = question};
   comparison.columns.resize(3);
   for (int place = 0; place < 3; ++place) {
     ComparedAnswer& answer = comparison.columns[static_cast<std::size_t>(place)];

@@ -7,9 +7,7 @@ namespace {
 
 TEST(LinesDigest, OnlyLinesOfThePlansStretchCount) {
   const std::vector<TimedLine> all = {{0, 1, "before"}, {2, 3, "inside"}, {6, 7, "behind"}};
-  Attachment video;
-  video.subtitles = "said.srt";
-  video.sampled.linesDigest = digestOf({all[1]});
+  Attachment video{.subtitles = "said.srt", .sampled = {.linesDigest = digestOf({all[1]})}};
   EXPECT_TRUE(linesDiffer(video, all)) << "all of the video was to be read";
   video.plan.from_s = 1.5;
   video.plan.to_s = 5.0;

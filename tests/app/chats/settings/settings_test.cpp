@@ -15,16 +15,10 @@ QString key(const char* name) { return QString::fromLatin1(name); }
 std::string methodOf(const Settings& settings) { return settings.defaultRecipe().spec.method; }
 double retentionOf(const Settings& settings) { return settings.defaultRecipe().spec.retention; }
 
-NamedRecipe named(const std::string& name) {
-  NamedRecipe recipe;
-  recipe.name = name;
-  return recipe;
-}
+NamedRecipe named(const std::string& name) { return {.name = name}; }
 
 void choose(Settings& settings, const std::string& method, double retention) {
-  NamedRecipe recipe;
-  recipe.spec.method = method;
-  recipe.spec.retention = retention;
+  NamedRecipe recipe{.spec = {.method = method, .retention = retention}};
   settings.setDefaultRecipe(recipe);
 }
 
@@ -49,9 +43,7 @@ TEST(Settings, StartWithTheAgreedDefaults) {
   EXPECT_TRUE(options.sampling.empty());
   EXPECT_EQ(options.systemPrompt, QString());
   const SamplingChoice sampling = settings.chatDefaults().sampling;
-  Sampling unasked;
-  unasked.max_new_tokens = Sampling::kLongestUnasked;
-  unasked.room_tokens = Sampling::kRoom;
+  Sampling unasked{.max_new_tokens = Sampling::kLongestUnasked, .room_tokens = Sampling::kRoom};
   EXPECT_EQ(with_choice(Sampling(), sampling), unasked) << "greedy, to the end";
   EXPECT_FALSE(sampling.seed.has_value());
 }
@@ -157,8 +149,7 @@ TEST(Settings, SettersClampOrIgnore) {
   EXPECT_EQ(retentionOf(settings), 0.01);
   choose(settings, "kvzip+", 4.0);
   EXPECT_EQ(retentionOf(settings), 1.0);
-  ChatDefaults answers;
-  answers.sampling.max_new_tokens = 1'000'000;
+  ChatDefaults answers{.sampling = {.max_new_tokens = 1'000'000}};
   settings.setChatDefaults(answers);
   EXPECT_EQ(settings.chatDefaults().sampling.max_new_tokens, Settings::kMostNewTokens);
   settings.setChatDefaults({});

@@ -8,19 +8,13 @@ namespace winnow::app {
 namespace {
 
 MachineSpeed someSpeed() {
-  MachineSpeed speed;
-  speed.prefill_ms_per_token = {{6, 1.5}, {11, 2.25}};
-  speed.ms_per_frame = 12.0;
-  speed.encoder_share = 0.75;
-  speed.ms_per_generated_token = 30.5;
-  return speed;
+  return {.prefill_ms_per_token = {{6, 1.5}, {11, 2.25}}, .ms_per_frame = 12.0, .encoder_share = 0.75, .ms_per_generated_token = 30.5};
 }
 
 TEST(SpeedFile, KeepsEveryModelsFiguresApart) {
   const test::ScratchFolder scratch;
   const QString folder = QString::fromStdString(scratch.file("cache"));  // is made
-  MachineSpeed other;
-  other.ms_per_image_token = 0.25;
+  MachineSpeed other{.ms_per_image_token = 0.25};
   SpeedFile(folder).keep("demo 8 fp32 cpu", someSpeed());
   SpeedFile(folder).keep("big \"x\" bf16 cuda", other);
   EXPECT_EQ(SpeedFile(folder).recall("demo 8 fp32 cpu"), someSpeed());

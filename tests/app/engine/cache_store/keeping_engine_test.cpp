@@ -41,8 +41,7 @@ class NotingEngine final : public Engine {
       return say(Failed{{ErrorCode::kEngineCrashed, "", "the engine was ended by signal 9"}});
     }
     if (const auto* load = std::get_if<LoadModel>(&request.body)) {
-      ModelInfo info;
-      info.folder = load->folder;
+      ModelInfo info{.folder = load->folder};
       say(ModelLoaded{info});
     } else if (const auto* turn = std::get_if<Turn>(&request.body)) {
       note("turn ", turn->conversation);
@@ -89,8 +88,7 @@ class Keeping : public ::testing::Test {
     notes_ = {};
     caches_ = std::make_unique<ConversationCaches>((folder_ / "kept").string());
     engine_ = std::make_unique<KeepingEngine>(std::make_unique<NotingEngine>(notes_), *caches_);
-    LoadModel load;
-    load.folder = (folder_ / "model").string();
+    LoadModel load{.folder = (folder_ / "model").string()};
     run(load);
   }
   EventRecorder run(const RequestBody& body) {
@@ -98,11 +96,7 @@ class Keeping : public ::testing::Test {
     engine_->handle({1, body}, events, {});
     return events;
   }
-  static Turn turn(ConversationId id) {
-    Turn turn;
-    turn.conversation = id;
-    return turn;
-  }
+  static Turn turn(ConversationId id) { return {.conversation = id}; }
   bool kept(int id) const { return fs::exists(folder_ / "kept" / (std::to_string(id) + ".safetensors")); }
 
   fs::path folder_;
@@ -137,11 +131,7 @@ TEST_F(Keeping, ConversationsOfOtherProgramsAreNotKept) {
                                "prepare " + std::to_string(kFirstUnkeptConversation + 1), "turn " + last, "save " + last}));
 }
 
-WatchClip clipOf(const Turn& turn) {
-  WatchClip clip;
-  clip.turn = turn;
-  return clip;
-}
+WatchClip clipOf(const Turn& turn) { return {.turn = turn}; }
 
 // The engine keeps nothing of a chat in which something is watched (which_cache_test.cpp).
 TEST_F(Keeping, AWatchRecallsFirstAndLeavesNoFileOfBefore) {
@@ -162,11 +152,7 @@ TEST_F(Keeping, APlanRecallsToo) {
   EXPECT_EQ(notes_.said, (Said{"load 7"}));
 }
 
-Compare comparison(ConversationId id) {
-  Compare compare;
-  compare.conversation = id;
-  return compare;
-}
+Compare comparison(ConversationId id) { return {.conversation = id}; }
 
 // A comparison did not count: the next question recalled the file over its columns, and was read again.
 TEST_F(Keeping, AComparisonRecallsFirstAndNothingTakesItsColumnsAway) {

@@ -332,8 +332,7 @@ class EndlessEngine final : public Engine {
       sink.on_event({request.id, TextDelta{std::string(1000, 'x'), i % 2 == 0 ? TextKind::kAnswer : TextKind::kThought}});
       m_said += 1000;
     }
-    Finished finished;
-    finished.reason = StopReason::kInterrupted;
+    Finished finished{.reason = StopReason::kInterrupted};
     sink.on_event({request.id, std::move(finished)});
   }
 

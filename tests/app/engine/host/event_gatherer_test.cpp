@@ -99,8 +99,7 @@ TEST(EventGatherer, CountsTextsAndMapsThatWait) {
   EXPECT_EQ(gatherer.bytes(), sizeof(Event) + 4);
   gatherer.push(text(1, "more"));
   EXPECT_EQ(gatherer.bytes(), sizeof(Event) + 8);
-  CacheReport report;
-  report.kept = {{{1, 2, 3}, {4}}};
+  CacheReport report{.kept = {{{1, 2, 3}, {4}}}};
   gatherer.push({1, report});
   EXPECT_EQ(gatherer.bytes(), 2 * sizeof(Event) + 8 + 4 * sizeof(std::int32_t));
   gatherer.take();

@@ -8,20 +8,10 @@ namespace winnow::app {
 namespace {
 
 StoredMessage message(Role role, const char* text, MessageState state = MessageState::kComplete) {
-  StoredMessage made;
-  made.role = role;
-  made.text = QString::fromUtf8(text);
-  made.state = state;
-  return made;
+  return {.role = role, .text = QString::fromUtf8(text), .state = state};
 }
 
-Attachment video(const char* path, int frames) {
-  Attachment made;
-  made.kind = MediaKind::kVideo;
-  made.path = path;
-  made.plan.frame_count = frames;
-  return made;
-}
+Attachment video(const char* path, int frames) { return {.kind = MediaKind::kVideo, .path = path, .plan = {.frame_count = frames}}; }
 
 std::string textOf(const Item& item) { return std::get<TextItem>(item).text; }
 
@@ -41,10 +31,7 @@ TEST(TurnBuilder, PutsMediaBeforeTheTextOfTheirMessage) {
 // Media are counted over the whole thread, in the order of its messages; a failed answer changes nothing about that.
 TEST(TurnBuilder, PinsNameMediaByTheirPlaceInTheThread) {
   StoredMessage first = message(Role::kUser, "one");
-  Attachment image;
-  image.kind = MediaKind::kImage;
-  image.path = "/v/a.png";
-  image.pins = {{0.0, 0.0}};
+  Attachment image{.kind = MediaKind::kImage, .path = "/v/a.png", .pins = {{0.0, 0.0}}};
   Attachment clip = video("/v/a.mp4", 8);
   clip.durationS = 80.0;  // frames at 5, 15, 25 ..
   first.attachments = {clip, image};
@@ -125,8 +112,7 @@ TEST(TurnBuilder, TellsTheDayOfTheFirstQuestion) {
 }
 
 TEST(TurnBuilder, StartsWithTheSystemPromptOnlyWhenThereIsOne) {
-  TurnOptions options;
-  options.systemPrompt = QStringLiteral("be brief");
+  TurnOptions options{.systemPrompt = QStringLiteral("be brief")};
   EXPECT_EQ(buildTurn(1, {message(Role::kUser, "a")}, options).messages.front().role, Role::kSystem);
   options.systemPrompt = QStringLiteral("  ");
   EXPECT_EQ(buildTurn(1, {message(Role::kUser, "a")}, options).messages.front().role, Role::kUser);

@@ -27,17 +27,12 @@ using winnow::testing::EventRecorder;
 using winnow::testing::QueuedRequest;
 
 Turn question(const std::string& text) {
-  Turn turn;
-  turn.conversation = 1;
+  Turn turn{.conversation = 1};
   turn.messages.push_back({Role::kUser, {TextItem{text}}});
   return turn;
 }
 
-LoadModel model(const std::string& name) {
-  LoadModel load;
-  load.folder = "/models/" + name;
-  return load;
-}
+LoadModel model(const std::string& name) { return {.folder = "/models/" + name}; }
 
 class ProcessEngineTest : public ::testing::Test {
  protected:

@@ -144,9 +144,7 @@ class MisbehavingEngine final : public Engine {
     if (const auto* load = std::get_if<LoadModel>(&request.body)) {
       question = std::filesystem::path(load->folder).filename();
       if (question == "changing") {  // as if its files had been replaced by the next process's time
-        ModelInfo info;
-        info.folder = load->folder;
-        info.layers = ::getpid();
+        ModelInfo info{.folder = load->folder, .layers = ::getpid()};
         return say(ModelLoaded{info});
       }
     }
@@ -160,8 +158,7 @@ class MisbehavingEngine final : public Engine {
       question.resize(question.size() - kAfterEnd.size());
       misdeeds().at(question)(request.id);
     } else if (const auto found = misdeeds().find(question); found != misdeeds().end() && mayMisbehave(counter_)) {
-      MediaSampled sampled;
-      sampled.path = "film.mp4";
+      MediaSampled sampled{.path = "film.mp4"};
       say(std::move(sampled));
       say(Progress{Phase::kPrefill, 1, 2});
       found->second(request.id);
@@ -169,20 +166,15 @@ class MisbehavingEngine final : public Engine {
       say(Failed{{ErrorCode::kDeviceFailed, "", "an illegal memory access was encountered"}});
     } else if (question == "flood") {  // until it is interrupted, and longer than anybody listens
       for (int i = 0; !interrupt.requested() && i < 100'000; ++i) say(TextDelta{std::string(10'000, 'x')});
-      Finished finished;
-      finished.reason = StopReason::kInterrupted;
+      Finished finished{.reason = StopReason::kInterrupted};
       say(std::move(finished));
     } else if (question == "wait") {  // until it is interrupted
       say(TextDelta{"so far"});
       while (!interrupt.requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      Finished finished;
-      finished.reason = StopReason::kInterrupted;
-      finished.restored = interrupt.state() == Interrupt::kCancel;
-      finished.answer = "so far";
+      Finished finished{.reason = StopReason::kInterrupted, .restored = interrupt.state() == Interrupt::kCancel, .answer = "so far"};
       say(std::move(finished));
     } else if (question.starts_with(kPasswordOf)) {
-      Finished finished;
-      finished.answer = passwords_.of(question.substr(kPasswordOf.size()));
+      Finished finished{.answer = passwords_.of(question.substr(kPasswordOf.size()))};
       say(std::move(finished));
     } else {
       scripted_.handle(request, sink, interrupt);

@@ -30,10 +30,7 @@ class RunningEngine : public ::testing::Test {
   }
 
   static LoadModel demo_model(Device device = Device::kCpu) {
-    LoadModel load;
-    load.folder = source_folder() + "/resources/demo/model";
-    load.device = device;
-    return load;
+    return {.folder = source_folder() + "/resources/demo/model", .device = device};
   }
   void load(const LoadModel& model) {
     const EventRecorder events = run(model);
@@ -41,8 +38,7 @@ class RunningEngine : public ::testing::Test {
   }
 
   static Turn question(const std::string& text, int frames) {
-    Turn turn;
-    turn.conversation = 7;
+    Turn turn{.conversation = 7};
     MediaItem video;
     video.media.path = source_folder() + "/resources/demo/samples/ten-seconds.mp4";
     video.media.kind = MediaKind::kVideo;

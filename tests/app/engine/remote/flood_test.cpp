@@ -74,11 +74,7 @@ class HeldSink final : public EventSink {
   InterruptSource m_source;
 };
 
-Turn floodedQuestion() {
-  Turn turn;
-  turn.messages = {{Role::kUser, {TextItem{"Why?"}}}};
-  return turn;
-}
+Turn floodedQuestion() { return {.messages = {{Role::kUser, {TextItem{"Why?"}}}}}; }
 
 void expectHeldAndHeard(const FloodingServer& server, Engine& engine, Interrupt kind) {
   HeldSink sink(server, kind);
@@ -94,8 +90,7 @@ void expectHeldAndHeard(const FloodingServer& server, Engine& engine, Interrupt 
 TEST(Flood, AnAnswerIsHeldBackAndStopIsHeard) {
   for (const std::string& piece : {kDelta, std::string(": ping\n\n") + kDelta, std::string(60, '\n') + kDelta}) {
     const FloodingServer server(test::kEndlessStream, piece);
-    ServerTraits traits;
-    traits.model = "small";
+    ServerTraits traits{.model = "small"};
     RemoteEngine engine(std::make_unique<ServerConnection>(ServerAddress{server.address() + "/v1", "small"}, ""), traits, nullptr);
     expectHeldAndHeard(server, engine, Interrupt::kStop);
   }
@@ -111,8 +106,7 @@ TEST(Flood, AnotherWinnowsEventsAreHeldBackAndCancelIsHeard) {
 // What says nothing has no end, either, and is not waited for.
 TEST(Flood, WordlessBytesWithoutAnEndAreRefused) {
   const FloodingServer server(test::kEndlessStream, ": ping" + std::string(1000, '.') + "\n\n");
-  ServerTraits traits;
-  traits.model = "small";
+  ServerTraits traits{.model = "small"};
   RemoteEngine engine(std::make_unique<ServerConnection>(ServerAddress{server.address() + "/v1", "small"}, ""), traits, nullptr);
   HeldSink sink(server, Interrupt::kStop);
   engine.handle({1, floodedQuestion()}, sink, {});

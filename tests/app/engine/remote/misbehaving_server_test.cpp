@@ -23,15 +23,10 @@ using winnow::testing::EventRecorder;
 constexpr ServerPatience kShort{1000, 1000, 400};        // of who waits for it to end
 constexpr ServerPatience kLong{60'000, 60'000, 60'000};  // where something else ends it first, on a busy machine too
 
-Turn question() {
-  Turn turn;
-  turn.messages = {{Role::kUser, {TextItem{"Why?"}}}};
-  return turn;
-}
+Turn question() { return {.messages = {{Role::kUser, {TextItem{"Why?"}}}}}; }
 
 RemoteEngine engineAt(const std::string& url, const ServerPatience& patience = kLong) {
-  ServerTraits traits;
-  traits.model = "small";
+  ServerTraits traits{.model = "small"};
   return RemoteEngine(std::make_unique<ServerConnection>(ServerAddress{url, "small"}, "", patience), traits, nullptr);
 }
 

@@ -40,9 +40,7 @@ class RemoteEngineTest : public ::testing::Test {
     return events;
   }
   Turn turn(std::vector<Item> items) const {
-    Turn turn;
-    turn.messages = {{Role::kSystem, {TextItem{"Be brief."}}}, {Role::kUser, std::move(items)}};
-    return turn;
+    return {.messages = {{Role::kSystem, {TextItem{"Be brief."}}}, {Role::kUser, std::move(items)}}};
   }
   nlohmann::json body() const { return nlohmann::json::parse(m_server.asked.back().body.toStdString()); }
 

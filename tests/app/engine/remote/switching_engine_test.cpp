@@ -19,12 +19,10 @@ class NamedEngine final : public Engine {
   void handle(const Request& request, EventSink& sink, const InterruptToken& /*interrupt*/) override {
     if (const auto* load = std::get_if<LoadModel>(&request.body)) {
       if (load->folder == "missing") return sink.on_event({request.id, Failed{{ErrorCode::kModelFolderMissing, "missing", "is gone"}}});
-      ModelInfo info;
-      info.name = m_name;
+      ModelInfo info{.name = m_name};
       return sink.on_event({request.id, ModelLoaded{info}});
     }
-    Finished done;
-    done.answer = m_name;
+    Finished done{.answer = m_name};
     sink.on_event({request.id, std::move(done)});
   }
 
@@ -48,11 +46,7 @@ class SwitchingEngineTest : public ::testing::Test {
     engine.handle({1, body}, events, {});
     return events;
   }
-  static LoadModel load(const std::string& folder) {
-    LoadModel load;
-    load.folder = folder;
-    return load;
-  }
+  static LoadModel load(const std::string& folder) { return {.folder = folder}; }
   static std::string answer(Engine& engine) { return handled(engine, Turn()).last<Finished>()->answer; }
 
   int m_own = 0;

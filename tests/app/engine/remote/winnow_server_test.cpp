@@ -95,8 +95,7 @@ class WinnowServerTest : public ::testing::Test {
   }
   AskingWinnow& client(const std::string& key = {}) { return *clients.emplace_back(std::make_unique<AskingWinnow>(server->port(), key)); }
   Turn question(ConversationId conversation, const std::string& path = {}) {
-    Turn turn;
-    turn.conversation = conversation;
+    Turn turn{.conversation = conversation};
     Message message;
     if (!path.empty()) message.items.push_back(MediaItem{{path, MediaKind::kVideo, {.frame_count = 4}}});
     message.items.push_back(TextItem{"Which card?"});
@@ -153,14 +152,10 @@ TEST_F(WinnowServerTest, WhatTheEngineSaysComesAsItSaysIt) {
   AskingWinnow& asking = client();
   asking.loaded();
   const std::string video = folder.write("film.mp4", "a film");
-  Compare compare;
-  compare.conversation = 3;
-  compare.messages = question(3, video).messages;
+  Compare compare{.conversation = 3, .messages = question(3, video).messages};
   compare.recipes.resize(2);
   compare.recipes[0].method = "full";
-  Score score;
-  score.turn = question(3, video);
-  score.answer = "The star.";
+  Score score{.turn = question(3, video), .answer = "The star."};
   for (const RequestBody& body : {RequestBody(question(3, video)), RequestBody(Plan{question(3, video)}),
                                   RequestBody(Prepare{question(4, video)}), RequestBody(compare), RequestBody(score)}) {
     const EventRecorder there = asking.ask(body);
@@ -394,8 +389,7 @@ TEST_F(WinnowServerTest, AnswersThatAreNoneAreSaid) {
        {QByteArray("\xff\xff\xff\xff"), QByteArray("\x03\0\0\0abc", 7), QByteArray("\x40\0\0\0ab", 6), QByteArray()}) {
     test::FakeModelServer other;
     other.answerJson("/props", R"({"winnow":{"wire":1,"model":"m"}})");
-    test::FakeAnswer answer;
-    answer.pieces = {piece};
+    test::FakeAnswer answer{.pieces = {piece}};
     other.answer("/winnow/v1/requests?model=m", answer);
     other.answer("/winnow/v1/requests", answer);
     WinnowServerEngine engine(std::make_unique<ServerConnection>(serverAddressOf(other.url()), "", ServerPatience{1000, 1000, 1000}));

@@ -36,8 +36,7 @@ QString logged(std::function<void(EventSink&)> script, testing::EventRecorder& s
 TEST(LoggedEngine, ATurnIsSizesAndTimesAndNothingOfItsContent) {
   const auto answered = [](double ttft) {
     return [ttft](EventSink& sink) {
-      MediaSampled sampled;
-      sampled.path = "/home/somebody/secret.mp4";
+      MediaSampled sampled{.path = "/home/somebody/secret.mp4"};
       sink.on_event({1, sampled});
       sink.on_event({1, TextDelta{"the secret answer"}});
       Finished finished;

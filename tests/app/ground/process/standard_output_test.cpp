@@ -13,11 +13,9 @@ using nlohmann::json;
 
 // redirection: of stdout. Returns exit code and stderr.
 ProgramRun run_to(const ScratchFolder& scratch, const std::string& arguments, const std::string& redirection) {
-  ProgramRun run;
-  run.exit_code = shell("WINNOW_HOME='" + scratch.file("home") + "' '" + WINNOW_CLI_PROGRAM + "' " + arguments + " " + redirection +
-                        " 2>'" + scratch.file("err") + "' </dev/null");
-  run.err = file_text(scratch.file("err"));
-  return run;
+  return {.exit_code = shell("WINNOW_HOME='" + scratch.file("home") + "' '" + WINNOW_CLI_PROGRAM + "' " + arguments + " " + redirection +
+                             " 2>'" + scratch.file("err") + "' </dev/null"),
+          .err = file_text(scratch.file("err"))};
 }
 
 std::string batch_of(const ScratchFolder& scratch, int lines) {
@@ -41,9 +39,8 @@ TEST(StandardOutput, AFullDeviceEndsEveryCommandWithOne) {
 
 TEST(StandardOutput, ChatEndsToo) {
   const ScratchFolder scratch;
-  ProgramRun run;
-  run.exit_code = shell("printf 'hello\\nand?\\n' | WINNOW_HOME='" + scratch.file("home") + "' '" + WINNOW_CLI_PROGRAM +
-                        "' chat --max-tokens 2 >/dev/full 2>'" + scratch.file("err") + "'");
+  ProgramRun run{.exit_code = shell("printf 'hello\\nand?\\n' | WINNOW_HOME='" + scratch.file("home") + "' '" + WINNOW_CLI_PROGRAM +
+                                    "' chat --max-tokens 2 >/dev/full 2>'" + scratch.file("err") + "'")};
   EXPECT_EQ(run.exit_code, 1) << file_text(scratch.file("err"));
 }
 
@@ -73,12 +70,10 @@ const test::CommaLocale& comma() {
 }
 
 ProgramRun run_in(const std::string& environment, const ScratchFolder& scratch, const std::string& arguments) {
-  ProgramRun run;
-  run.exit_code = shell(environment + "WINNOW_HOME='" + scratch.file("home") + "' '" + WINNOW_CLI_PROGRAM + "' " + arguments + " >'" +
-                        scratch.file("out") + "' 2>'" + scratch.file("err") + "' </dev/null");
-  run.out = file_text(scratch.file("out"));
-  run.err = file_text(scratch.file("err"));
-  return run;
+  return {.exit_code = shell(environment + "WINNOW_HOME='" + scratch.file("home") + "' '" + WINNOW_CLI_PROGRAM + "' " + arguments + " >'" +
+                             scratch.file("out") + "' 2>'" + scratch.file("err") + "' </dev/null"),
+          .out = file_text(scratch.file("out")),
+          .err = file_text(scratch.file("err"))};
 }
 
 // What makes the other tests mean something: another program writes a comma there, and ours has opened the locale's files.

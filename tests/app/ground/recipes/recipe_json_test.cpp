@@ -22,8 +22,7 @@ using nlohmann::json;
 int notOrdinary(const WholeSetting& setting) { return setting.words.empty() ? setting.least + 12 : setting.words.back().value; }
 
 NamedRecipe everythingSet() {
-  NamedRecipe recipe;
-  recipe.name = "Mein Gemisch \xe2\x80\x9e\x31\xe2\x80\x9c";
+  NamedRecipe recipe{.name = "Mein Gemisch \xe2\x80\x9e\x31\xe2\x80\x9c"};
   RecipeSpec& spec = recipe.spec;
   spec.method = "d2o";
   spec.retention = 0.07;

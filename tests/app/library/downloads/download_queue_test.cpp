@@ -143,11 +143,7 @@ TEST_F(DownloadQueueTest, AFailedOneSaysWhyAndIsTriedAgain) {
 }
 
 TEST_F(DownloadQueueTest, OneOfAnEarlierStartAsksNobodyBeforeItIsResumed) {
-  QueuedDownload saved;
-  saved.key = kA;
-  saved.name = kA;
-  saved.come = 70;
-  saved.toCome = 98;
+  QueuedDownload saved{.key = kA, .name = kA, .come = 70, .toCome = 98};
   const auto make = [this]() -> std::unique_ptr<ModelDownload> {
     ++made[kA];
     return std::make_unique<test::ScriptedDownload>();
@@ -169,9 +165,7 @@ TEST(UnfinishedDownloads, AreReadAsTheyWereWrittenAndDamageIsNone) {
   const test::ScratchFolder scratch;
   const QString data = QString::fromStdString(scratch.file("data"));
   EXPECT_TRUE(unfinishedDownloads(data).empty());
-  QueuedDownload paused;
-  paused.key = QStringLiteral("owner/name");
-  paused.toCome = 98'000'000;
+  QueuedDownload paused{.key = QStringLiteral("owner/name"), .toCome = 98'000'000};
   QueuedDownload failed;
   failed.key = QStringLiteral("owner/other:Q8_0");
   failed.state = State::kFailed;

@@ -73,8 +73,7 @@ class GpuLibraryDownloadTest : public ::testing::Test {
   void offer(const QString& project, const QString& file, const std::vector<ZipEntry>& entries) {
     const QByteArray wheel = zipArchive(entries);
     libraries.wheels.push_back({project, file, wheel.size(), sha256Of(wheel)});
-    ServedFile page;
-    page.body = "<a href=\"/files/" + file.toLatin1() + "#sha256=" + sha256Of(wheel) + "\">it</a>";
+    ServedFile page{.body = "<a href=\"/files/" + file.toLatin1() + "#sha256=" + sha256Of(wheel) + "\">it</a>"};
     server.files[QStringLiteral("/simple/%1/").arg(project)] = page;
     server.files[QStringLiteral("/files/") + file].body = wheel;
   }

@@ -333,9 +333,7 @@ TEST_F(HubDownloadTest, AListInPagesIsReadToItsEnd) {
 TEST_F(HubDownloadTest, ARepositoryThatWasRenamedIsFollowed) {
   const ServedFile answer = served.hub.files[served.revisionPath()];
   served.hub.files[QStringLiteral("/api/models/other/name/revision/main")] = answer;
-  ServedFile moved;
-  moved.status = 307;
-  moved.location = "/api/models/other/name/revision/main";
+  ServedFile moved{.status = 307, .location = "/api/models/other/name/revision/main"};
   served.hub.files[served.revisionPath()] = moved;
   expectModel();
 }

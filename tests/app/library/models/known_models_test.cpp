@@ -96,9 +96,7 @@ TEST(KnownModels, TheBestThatSeesIsTheLargestThatFits) {
 
 // 0.85 words a token, 0.95 of what reading alone does: with 20 GB a second 16.15 GB of words.
 TEST(KnownModels, WordsASecondFollowFromWhatATokenReads) {
-  KnownModel model;
-  model.sight = Sight::kVideos;
-  model.downloadBytes = 3'000'000'000;
+  KnownModel model{.sight = Sight::kVideos, .downloadBytes = 3'000'000'000};
   MachineMemory memory{64 * kGib, 0, 20e9};
   EXPECT_NEAR(wordsPerSecond(model, memory).value(), 16.15 / 3.0, 1e-9);
   model.activeBytes = 1'000'000'000;
@@ -138,12 +136,7 @@ TEST(MemorySpeed, IsThatOfAMachine) {
 }
 
 TEST(KnownModels, OnAGpuTheBestIsTheLargestThatFitsThere) {
-  const auto model = [](qint64 downloadBytes) {
-    KnownModel sees;
-    sees.sight = Sight::kVideos;
-    sees.downloadBytes = downloadBytes;
-    return sees;
-  };
+  const auto model = [](qint64 downloadBytes) { return KnownModel{.sight = Sight::kVideos, .downloadBytes = downloadBytes}; };
   // With a tenth and 1 GiB to work in: 2.1, 6.4 and 21.0 GiB.
   const std::vector<KnownModel> models = {model(kGib), model(49 * kGib / 10), model(182 * kGib / 10)};
   const auto best = [&](qint64 memory, qint64 gpu) { return bestThatSees(models, {memory * kGib, gpu * kGib}); };

@@ -27,9 +27,7 @@ TEST(MemoryNeed, IsWhatRealFilesTook) {
 }
 
 TEST(MemoryNeed, CountsStatesOfAConversationAndOfItsFork) {
-  ModelSummary model;
-  model.weight_bytes = 1'000'000;
-  model.cache.kv_bytes_per_token = 64;
+  ModelSummary model{.cache = {.kv_bytes_per_token = 64}, .weight_bytes = 1'000'000};
   const qint64 without = memoryNeed(model).total();
   model.cache.state_bytes = 19'000'000;
   EXPECT_EQ(memoryNeed(model).total(), without + 2 * 19'000'000);

@@ -145,8 +145,7 @@ TEST_P(AnyPlan, ShowsWhatDecodingFromTheBeginningShows) {
     if (n % 3 == 0) request = samples::videoEvery(file, 0.0571 + drawn(1.5));
     if (n % 3 != 1) request.plan.from_s = drawn(8.5);
     if (n % 3 == 2) request.plan.to_s = request.plan.from_s + 0.1 + drawn(9.0);
-    MediaLimits limits;
-    limits.decoders = 1 + n % 4;
+    MediaLimits limits{.decoders = 1 + n % 4};
     const auto source = samples::openVideo(request, limits);
     const int together = 1 + static_cast<int>(random() % 8);
     for (int first = 0; first < source->frame_count(); first += together) {

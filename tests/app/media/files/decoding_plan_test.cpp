@@ -8,11 +8,7 @@
 namespace winnow::app {
 namespace {
 
-MediaLimits decoders(int count) {
-  MediaLimits limits;
-  limits.decoders = count;
-  return limits;
-}
+MediaLimits decoders(int count) { return {.decoders = count}; }
 
 std::vector<double> seconds(int count, double step) {
   std::vector<double> times;

@@ -88,9 +88,7 @@ TEST_F(DocumentFiles, AreOpenedAsMedia) {
   EXPECT_EQ(info.kind, MediaKind::kDocument);
   EXPECT_EQ(info.words, 3);
   EXPECT_EQ(info.codec, "UTF-8");
-  MediaRequest request;
-  request.path = path;
-  request.kind = MediaKind::kDocument;
+  MediaRequest request{.path = path, .kind = MediaKind::kDocument};
   const auto source = opener.openSource(request, {});
   EXPECT_EQ(source->text(), "one two\nthree\n");
   EXPECT_EQ(source->frame_count(), 0);

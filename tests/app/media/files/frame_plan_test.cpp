@@ -15,13 +15,7 @@
 namespace winnow::app {
 namespace {
 
-FramePlan uniform(int frames, double from = 0.0, double to = -1.0) {
-  FramePlan plan;
-  plan.frame_count = frames;
-  plan.from_s = from;
-  plan.to_s = to;
-  return plan;
-}
+FramePlan uniform(int frames, double from = 0.0, double to = -1.0) { return {.frame_count = frames, .from_s = from, .to_s = to}; }
 
 FramePlan every(double step, double from = 0.0, double to = -1.0) {
   FramePlan plan = uniform(0, from, to);

@@ -85,8 +85,7 @@ TEST(HeifPicture, ShowsHeicAndAvifUpright) {
 }
 
 TEST(HeifPicture, LargeOnesAreReadSmall) {
-  MediaLimits limits;
-  limits.imagePixels = 32 * 64 / 3;
+  MediaLimits limits{.imagePixels = 32 * 64 / 3};
   const auto source = FfmpegMediaOpener(limits).openSource(samples::image(written("a.avif", bytesOf(kTurnedAvif))), {});
   EXPECT_EQ(source->notices(), (std::vector<MediaNotice>{{NoticeCode::kScaledDown, 32, 64}}));
   const RgbImage image = source->read(0, 1, {}).front().image;

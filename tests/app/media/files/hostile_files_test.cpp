@@ -113,8 +113,7 @@ TEST(HostileFiles, TooManyStreams) {
 
 TEST(HostileFiles, FrameLargerThanTheLimit) {
   const std::string file = samples::make("a.mp4", numbered(2, 5) + " -c:v libx264 -preset ultrafast");
-  MediaLimits limits;
-  limits.videoFramePixels = 64 * 48 - 1;
+  MediaLimits limits{.videoFramePixels = 64 * 48 - 1};
   const Error error = samples::errorOf(file, limits);
   EXPECT_EQ(error.code, ErrorCode::kLimitExceeded);
   EXPECT_TRUE(error.reason.starts_with("its frames of 64 x 48 pixels are larger than the limit")) << error.reason;
@@ -189,8 +188,7 @@ TEST(HostileFiles, FlippedBitsNeverCrash) {
     const std::string original = samples::make(std::string("original_") + sample.name, numbered(20, 10) + " " + sample.arguments);
     const Bytes bytes = samples::readBytes(original);
     const std::string file = samples::path(sample.name);
-    MediaLimits limits;
-    limits.decodeBudgetMs = 10'000;
+    MediaLimits limits{.decodeBudgetMs = 10'000};
     const auto reader = samples::reader(limits);
     for (int mutation = 0; mutation < sample.mutations; ++mutation) {
       Bytes mutated = bytes;

@@ -330,8 +330,7 @@ TEST(LiveSource, SaysWhatItsPicturesAreShownWithout) {
 }
 
 TEST(LiveSource, WhatTheDemuxerRemembersIsBounded) {
-  MediaLimits limits;
-  limits.liveIndexEntries = 25;
+  MediaLimits limits{.liveIndexEntries = 25};
   const std::string fragmented = "-movflags frag_keyframe+empty_moov ";
   const Bytes videos[] = {recorded(".mp4", 200, fragmented), recorded(".mp4", 200, "-movflags frag_keyframe+empty_moov+default_base_moof "),
                           recorded(".avi", 200), recorded(".avi", 200, "-c:v mjpeg -pix_fmt yuvj420p ")};
@@ -347,8 +346,7 @@ TEST(LiveSource, WhatTheDemuxerRemembersIsBounded) {
 }
 
 TEST(LiveContainer, IsReplacedWhereItRemembersEveryFrame) {
-  MediaLimits limits;
-  limits.liveIndexEntries = 25;
+  MediaLimits limits{.liveIndexEntries = 25};
   const AvPacket packet = makePacket();
   for (const char* ending : {".mp4", ".avi", ".ts", ".mkv"}) {
     const bool replaced = ending == std::string(".mp4") || ending == std::string(".avi");
@@ -417,8 +415,7 @@ TEST(LiveSource, WhatIsNoVideoIsRefusedBeforeItStalls) {
 
 TEST(LiveSource, LimitsHoldAsForFiles) {
   const Piped piped(recorded(".ts", 10));
-  MediaLimits limits;
-  limits.videoFramePixels = 64 * 48 - 1;
+  MediaLimits limits{.videoFramePixels = 64 * 48 - 1};
   EXPECT_EQ(samples::liveError(live(piped.file, 1.0), limits).code, ErrorCode::kLimitExceeded);
 }
 

@@ -24,11 +24,7 @@ class ReadDocumentsTest : public ::testing::Test {
 
   test::ScratchFolder scratch;
   int reads = 0;
-  static MediaRequest in(const std::string& encoding) {
-    MediaRequest request;
-    request.encoding = encoding;
-    return request;
-  }
+  static MediaRequest in(const std::string& encoding) { return {.encoding = encoding}; }
 
   ReadDocuments documents{[this](const MediaFile& file, const MediaRequest& request, const InterruptToken&) {
     ++reads;

@@ -85,11 +85,7 @@ void writeBytes(const std::string& file, const Bytes& bytes) {
 void writeText(const std::string& file, const std::string& text) { writeBytes(file, Bytes(text.begin(), text.end())); }
 
 MediaRequest video(const std::string& file, int frames) {
-  MediaRequest request;
-  request.path = file;
-  request.kind = MediaKind::kVideo;
-  request.plan.frame_count = frames;
-  return request;
+  return {.path = file, .kind = MediaKind::kVideo, .plan = {.frame_count = frames}};
 }
 
 MediaRequest videoEvery(const std::string& file, double stepS) {
@@ -98,12 +94,7 @@ MediaRequest videoEvery(const std::string& file, double stepS) {
   return request;
 }
 
-MediaRequest image(const std::string& file) {
-  MediaRequest request;
-  request.path = file;
-  request.kind = MediaKind::kImage;
-  return request;
-}
+MediaRequest image(const std::string& file) { return {.path = file, .kind = MediaKind::kImage}; }
 
 std::unique_ptr<VideoFrameSource> openVideo(const MediaRequest& request, const MediaLimits& limits) {
   auto source = FfmpegMediaOpener(limits).openSource(request, {});
@@ -122,8 +113,7 @@ RgbImage readImage(const std::string& file) {
 std::unique_ptr<MediaReader> reader(const MediaLimits& limits) {
   const char* const where = std::getenv("WINNOW_TEST_MEDIA");
   if (where == nullptr || std::string(where) != "process") return std::make_unique<FfmpegMediaOpener>(limits);
-  MediaProcessSettings settings;
-  settings.limits = limits;
+  MediaProcessSettings settings{.limits = limits};
   return std::make_unique<ProcessMediaReader>(std::move(settings));
 }
 

@@ -223,8 +223,7 @@ TEST(StillImage, SizeIsRefusedByTheHeader) {
   EXPECT_EQ(refusal(201, 1).reason, "the picture of 201 x 1 pixels is too narrow (one side is more than 200 times the other)");
   EXPECT_EQ(refusal(0, 10).code, ErrorCode::kDamagedFile);
   EXPECT_EQ(refusal(0xFFFFFFFF, 0xFFFFFFFF).code, ErrorCode::kLimitExceeded);
-  MediaLimits limits;
-  limits.imageFileBytes = 10;
+  MediaLimits limits{.imageFileBytes = 10};
   const std::string file = samples::path("huge.png");
   EXPECT_EQ(samples::errorOf(file, limits).code, ErrorCode::kLimitExceeded);
 }
@@ -292,8 +291,7 @@ TEST(StillImage, APictureOfManyPixelsIsReadSmall) {
         Format{"", "d.jpg", "-pix_fmt yuvj444p -q:v 1"}, Format{"", "e.jpg", "-pix_fmt yuvj420p -q:v 1"},
         Format{"", "f.jpg", "-pix_fmt yuvj440p -q:v 1"}, Format{"", "g.webp", "-c:v libwebp -q:v 100 -pix_fmt yuv420p"},
         Format{"", "h.bmp", "-pix_fmt bgr24"}, Format{"", "i.gif", ""}}) {
-    MediaLimits limits;
-    limits.imagePixels = 201 * 152;
+    MediaLimits limits{.imagePixels = 201 * 152};
     const auto source = FfmpegMediaOpener(limits).openSource(samples::image(samples::make(format.file, large + format.arguments)), {});
     EXPECT_EQ(source->notices(), (std::vector<MediaNotice>{{NoticeCode::kScaledDown, 401, 303}})) << format.file;
     EXPECT_EQ(source->info().widthPx, 201) << format.file;
@@ -306,9 +304,7 @@ TEST(StillImage, APictureOfManyPixelsIsReadSmall) {
 }
 
 TEST(StillImage, HalfTheSidesAreEnoughForEveryLegalPicture) {
-  StillHeader header;
-  header.widthPx = 12'000;
-  header.heightPx = 9'000;
+  StillHeader header{.widthPx = 12'000, .heightPx = 9'000};
   EXPECT_EQ(deliveredSize(header, {}).width_px, 6'000);
   EXPECT_EQ(deliveredSize(header, {}).height_px, 4'500);
   header.widthPx = header.heightPx = 16'000;

@@ -97,9 +97,7 @@ TEST(SubtitleFiles, AreFoundByTheVideosName) {
 TEST(SubtitleFiles, WholeOnesComeBeforeForcedOnes) {
   const std::string video = samples::path("signs.mp4");
   const std::string folder = std::filesystem::path(video).parent_path().string() + "/";
-  MediaInfo inside;
-  inside.kind = MediaKind::kVideo;
-  inside.holdsText = true;
+  MediaInfo inside{.kind = MediaKind::kVideo, .holdsText = true};
   samples::writeText(folder + "signs.en.forced.srt", kSrt);
   EXPECT_EQ(subtitlesBeside(video), folder + "signs.en.forced.srt") << "better than none";
   EXPECT_EQ(subtitlesOf(video, inside), video);

@@ -360,8 +360,7 @@ TEST(VideoFrameSource, StopsWhenAskedTo) {
 
 TEST(VideoFrameSource, EndsWhenTheBudgetIsSpent) {
   const std::string file = samples::make("a.mp4", numbered(20, 10) + " -c:v libx264 -preset ultrafast");
-  MediaLimits limits;
-  limits.decodeBudgetMs = 0;
+  MediaLimits limits{.decodeBudgetMs = 0};
   const Error error = samples::errorOf(file, limits);
   EXPECT_EQ(error.code, ErrorCode::kLimitExceeded);
   EXPECT_EQ(error.reason, "reading it took longer than the 0 s that one step may take");

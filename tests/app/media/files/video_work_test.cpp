@@ -13,11 +13,7 @@ namespace {
 using samples::ffmpeg;
 using samples::numbered;
 
-MediaLimits decoders(int count) {
-  MediaLimits limits;
-  limits.decoders = count;
-  return limits;
-}
+MediaLimits decoders(int count) { return {.decoders = count}; }
 
 std::map<std::int64_t, std::vector<std::uint8_t>> allFrames(const std::string& file, double stepS) {
   const auto source = samples::openVideo(samples::videoEvery(file, stepS), decoders(1));

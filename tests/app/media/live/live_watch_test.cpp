@@ -44,8 +44,7 @@ class LiveWatchTest : public testing::Test {
 };
 
 TEST_F(LiveWatchTest, ClipsComeInOrderAndAreNoLargerThanAskedFor) {
-  WatchRequest request;
-  request.address = "/dev/video7";
+  WatchRequest request{.address = "/dev/video7"};
   for (const int frames : {8, 8, 3}) clips.giveFrames(frames);
   watch.start(request);
   ASSERT_TRUE(clipWaits());
@@ -179,8 +178,7 @@ TEST_F(LiveWatchTest, TheEndComesWithTheLastFramesAndWhatWasSaid) {
 }
 
 TEST_F(LiveWatchTest, ANoticeWithoutFramesIsNoEnd) {
-  ClipReader::Clip notice;
-  notice.notices = {{NoticeCode::kSizeChanged, 640, 480}};
+  ClipReader::Clip notice{.notices = {{NoticeCode::kSizeChanged, 640, 480}}};
   clips.give(notice);
   clips.giveFrames(8);
   watch.start({});

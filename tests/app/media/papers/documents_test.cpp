@@ -20,9 +20,7 @@ class Documents : public testing::Test {
  protected:
   static std::unique_ptr<MediaSource> read(const std::string& path) {
     static const ProcessMediaReader process;
-    MediaRequest request;
-    request.path = path;
-    request.kind = process.detectKind(path);
+    MediaRequest request{.path = path, .kind = process.detectKind(path)};
     return process.openSource(request, {});
   }
   static std::unique_ptr<MediaSource> readSample(const std::string& name) {

@@ -47,9 +47,7 @@ std::string mutated(std::string bytes, std::mt19937& random) {
 }
 
 TEST(MutatedPapers, AreReadOrRefusedWithASentence) {
-  MediaProcessSettings settings;
-  settings.limits.decodeBudgetMs = 20'000;
-  settings.patience = std::chrono::seconds(40);
+  MediaProcessSettings settings{.limits = {.decodeBudgetMs = 20'000}, .patience = std::chrono::seconds(40)};
   const ProcessMediaReader reader(settings);
   const test::ScratchFolder folder;
   std::mt19937 random(kSeed);
@@ -57,9 +55,8 @@ TEST(MutatedPapers, AreReadOrRefusedWithASentence) {
   for (const auto& entry : std::filesystem::directory_iterator(source_folder() + "/tests/app/media/papers/samples")) {
     const std::string bytes = bytesOf(entry.path());
     for (int i = 0; i < kMutations; ++i) {
-      MediaRequest request;
-      request.path = folder.write(std::to_string(i) + entry.path().extension().string(), mutated(bytes, random));
-      request.kind = MediaKind::kDocument;
+      MediaRequest request{.path = folder.write(std::to_string(i) + entry.path().extension().string(), mutated(bytes, random)),
+                           .kind = MediaKind::kDocument};
       try {
         const auto source = reader.openSource(request, {});
         ++read;

@@ -25,20 +25,14 @@ const ProcessMediaReader& reader() {
 }
 
 std::unique_ptr<MediaSource> opened(const std::string& path, PageRange pages = {}) {
-  MediaRequest request;
-  request.path = path;
-  request.kind = MediaKind::kDocument;
-  request.pages = pages;
+  MediaRequest request{.path = path, .kind = MediaKind::kDocument, .pages = pages};
   return reader().openSource(request, {});
 }
 
 std::string textOf(const std::string& path, PageRange pages = {}) { return opened(path, pages)->text(); }
 
 std::unique_ptr<MediaSource> page(const std::string& name, int number, std::int64_t mostPixels = 0) {
-  MediaRequest request;
-  request.path = sample(name);
-  request.pages = {number, number};
-  request.most_pixels = mostPixels;
+  MediaRequest request{.path = sample(name), .pages = {number, number}, .most_pixels = mostPixels};
   return reader().openSource(request, {});
 }
 
@@ -133,9 +127,7 @@ TEST(Papers, WhatCannotBeReadSaysWhy) {
   test::expect_error(ErrorCode::kDamagedFile, "the PDF is damaged", [&] { opened(cut); });
   EXPECT_EQ(textOf(folder.write("junk.pdf", "some junk\n" + bytes)), textOf(sample("table.pdf"))) << "other bytes before its beginning";
   test::expect_error(ErrorCode::kUnsupportedFormat, "--in-process", [] {
-    MediaRequest request;
-    request.path = sample("table.pdf");
-    request.kind = MediaKind::kDocument;
+    MediaRequest request{.path = sample("table.pdf"), .kind = MediaKind::kDocument};
     FfmpegMediaOpener().openSource(request, {});
   });
 }
@@ -146,16 +138,14 @@ TEST(Papers, AreDocumentsByTheirContent) {
   const std::string bytes((std::istreambuf_iterator<char>(whole)), {});
   EXPECT_EQ(reader().detectKind(folder.write("picture.png", bytes)), MediaKind::kDocument);
   test::expect_error(ErrorCode::kUnsupportedFormat, "attach it as a document", [&] {
-    MediaRequest request;
-    request.path = sample("table.pdf");
+    MediaRequest request{.path = sample("table.pdf")};
     reader().openSource(request, {});
   });
 }
 
 TEST(Papers, AnEncryptedOneOpensByItsPasswordAlone) {
   Passwords passwords;
-  MediaProcessSettings settings;
-  settings.passwords = &passwords;
+  MediaProcessSettings settings{.passwords = &passwords};
   const ProcessMediaReader knowing(settings);
   MediaRequest text{sample("encrypted.pdf"), MediaKind::kDocument, {}};
   MediaRequest picture{text.path, MediaKind::kImage, {}};
@@ -225,9 +215,7 @@ TEST(Papers, PagesThatAreNotThereSaySo) {
   test::expect_error(ErrorCode::kPasswordNeeded, "needs a password", [] { page("encrypted.pdf", 1); });
   test::expect_error(ErrorCode::kUnsupportedFormat, "save it as PDF", [] {
     test::ScratchFolder folder;
-    MediaRequest request;
-    request.path = folder.write("a.txt", "words");
-    request.pages = {1, 1};
+    MediaRequest request{.path = folder.write("a.txt", "words"), .pages = {1, 1}};
     reader().openSource(request, {});
   });
 }

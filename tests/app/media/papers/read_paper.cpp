@@ -26,8 +26,7 @@ void writePicture(const winnow::RgbImage& picture, const char* file) {
 int main(int argc, char** argv) {
   using namespace winnow;
   app::Passwords passwords;
-  app::MediaProcessSettings settings;
-  settings.passwords = &passwords;
+  app::MediaProcessSettings settings{.passwords = &passwords};
   const app::ProcessMediaReader reader(settings);
   int at = 1;
   const bool locked = argc > 3 && std::strcmp(argv[1], "--password") == 0;

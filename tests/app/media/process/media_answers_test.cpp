@@ -67,8 +67,7 @@ SourceOpened soundAnswer() {
 }
 
 SourceOpened read(const SourceOpened& answer) {
-  MediaRequest request;
-  request.kind = MediaKind::kVideo;
+  MediaRequest request{.kind = MediaKind::kVideo};
   return openedAnswer(wire::encoded_fields(answer), request, 1'000, {});
 }
 

@@ -26,11 +26,7 @@ namespace {
 using std::chrono::milliseconds;
 
 MediaProcessSettings faulty(milliseconds patience = milliseconds(20'000)) {
-  MediaProcessSettings settings;
-  settings.program = workerProgram("faulty_media");
-  settings.patience = patience;
-  settings.interruptPatience = milliseconds(200);
-  return settings;
+  return {.program = workerProgram("faulty_media"), .patience = patience, .interruptPatience = milliseconds(200)};
 }
 
 // The same picture under this name, of which the program knows what to do.
@@ -112,9 +108,7 @@ TEST(MediaProcess, AnInterruptEndsOneThatHangs) {
 }
 
 TEST(MediaProcess, AnInterruptEndsOneThatDoesNotStart) {
-  MediaProcessSettings settings;
-  settings.program = "/bin/sleep";
-  settings.arguments = {"100"};
+  MediaProcessSettings settings{.program = "/bin/sleep", .arguments = {"100"}};
   const ProcessMediaReader reader(settings);
   InterruptSource source;
   std::thread raise([&] {
@@ -227,8 +221,7 @@ TEST(MediaProcess, KeepsNoFileAndLeavesNoProcess) {
 TEST(MediaProcess, MemoryThatIsNotThereIsAnErrorOfThisFile) {
   const std::string large = samples::make("large.png", "-f lavfi -i color=red:s=8000x7900 -frames:v 1 -pix_fmt rgb24");
   const std::string small = picture("small");
-  MediaProcessSettings settings;
-  settings.memoryBytes = std::int64_t{768} << 20;
+  MediaProcessSettings settings{.memoryBytes = std::int64_t{768} << 20};
   const ProcessMediaReader reader(settings);
   try {
     reader.openSource(samples::image(large), {})->read(0, 1, {});
@@ -241,8 +234,7 @@ TEST(MediaProcess, MemoryThatIsNotThereIsAnErrorOfThisFile) {
 
 TEST(MediaProcess, ProcessorTimeIsBounded) {
   const std::string file = picture("a");
-  MediaProcessSettings settings;
-  settings.limits.decodeBudgetMs = 5'000;
+  MediaProcessSettings settings{.limits = {.decodeBudgetMs = 5'000}};
   const ProcessMediaReader reader(settings);
   const auto source = reader.openSource(samples::image(file), {});
   std::ifstream limits("/proc/" + std::to_string(reader.process().pid()) + "/limits");
@@ -253,8 +245,7 @@ TEST(MediaProcess, ProcessorTimeIsBounded) {
 }
 
 TEST(MediaProcess, SaysThatTheProgramIsMissing) {
-  MediaProcessSettings settings;
-  settings.program = workerProgram("no-such-program");
+  MediaProcessSettings settings{.program = workerProgram("no-such-program")};
   test::expect_error(ErrorCode::kInternal, "cannot be started", [&] { ProcessMediaReader(settings).detectKind("/proc/self/exe"); });
   settings.program = "/bin/true";
   const std::string file = picture("a");
@@ -279,8 +270,7 @@ TEST(MediaProcess, WithoutASandboxThatIsRequiredFilesAreRefusedByName) {
   for (int i = 0; i < 2; ++i)
     test::expect_error(ErrorCode::kFileUnreadable, file + ": this system refuses the sandbox",
                        [&] { reader.openSource(samples::image(file), {}); });
-  MediaProcessSettings held;
-  held.requireSandbox = true;
+  MediaProcessSettings held{.requireSandbox = true};
   EXPECT_EQ(ProcessMediaReader(held).openSource(samples::image(file), {})->read(0, 1, {}).size(), 1U);
 }
 

@@ -141,9 +141,7 @@ TEST(ProcessMediaReader, PicturesOfAllKinds) {
 TEST(ProcessMediaReader, DocumentsInAllEncodings) {
   const std::string file = samples::path("a.txt");
   samples::writeText(file, "Zwei Zeilen\nund ein \xE4\xF6 \x81\x40 am Ende.\n");
-  MediaRequest request;
-  request.path = file;
-  request.kind = MediaKind::kDocument;
+  MediaRequest request{.path = file, .kind = MediaKind::kDocument};
   expectSame(request);
   for (const std::string& encoding : encodingNames()) {
     request.encoding = encoding;
@@ -259,9 +257,7 @@ TEST(ProcessMediaReader, RemembersDocuments) {
   samples::writeText(file, "once");
   std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
   const ProcessMediaReader reader;
-  MediaRequest request;
-  request.path = file;
-  request.kind = MediaKind::kDocument;
+  MediaRequest request{.path = file, .kind = MediaKind::kDocument};
   EXPECT_EQ(reader.openSource(request, {})->text(), "once");
   ::kill(reader.process().pid(), SIGKILL);
   EXPECT_EQ(reader.openSource(request, {})->text(), "once");

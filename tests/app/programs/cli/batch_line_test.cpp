@@ -22,9 +22,7 @@ std::vector<std::string> shown(const BatchLine& line) {
 }
 
 TEST(BatchLine, ReadsWhatItSaysAndTakesTheRestFromTheCommand) {
-  TurnOptions defaults;
-  defaults.recipe.budget_tokens = 7;
-  defaults.sampling.max_new_tokens = 9;
+  TurnOptions defaults{.recipe = {.budget_tokens = 7}, .sampling = {.max_new_tokens = 9}};
   const BatchLine line = read_batch_line(
       R"({"video": "a.mp4", "frames": 8, "from": 1, "to": 2.5, "retention": 0.25, "seed": 18446744073709551615, "questions": ["b", "c"]})",
       "f:1", defaults);
@@ -74,8 +72,7 @@ TEST(BatchLine, RecipesAreAsTheWindowSavesThem) {
 }
 
 TEST(BatchLine, OptionsOfALineTakeThePlaceOfTheCommands) {
-  TurnOptions defaults;
-  defaults.recipe.options = {{"window", "16"}};
+  TurnOptions defaults{.recipe = {.options = {{"window", "16"}}}};
   EXPECT_EQ(read_batch_line(R"({"questions": ["a"]})", "f:1", defaults).turn.recipe.options, defaults.recipe.options);
   const BatchLine line = read_batch_line(R"({"options": {"ask": "b?", "answer": 8, "norms": false}, "questions": ["a"]})", "f:1", defaults);
   EXPECT_EQ(line.turn.recipe.options, (std::map<std::string, std::string>{{"ask", "b?"}, {"answer", "8"}, {"norms", "false"}}));

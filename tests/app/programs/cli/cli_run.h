@@ -18,8 +18,8 @@ using test::write_file;
 
 struct ProgramRun {
   int exit_code = -1;
-  std::string out;
-  std::string err;
+  std::string out{};
+  std::string err{};
 };
 
 inline std::filesystem::path demo(const std::string& name) { return std::filesystem::path(source_folder()) / "resources/demo" / name; }

@@ -145,13 +145,9 @@ class SignalAtWords : public EventSink {
 TEST(Cli, ASignalBehindTheLastWordStopsWhatFollowsAndIsTheStatus) {
   cli::forget_signals();
   cli::Session session;
-  LoadModel load;
-  load.folder = demo("model").string();
+  LoadModel load{.folder = demo("model").string()};
   session.load(load);
-  Turn turn;
-  turn.conversation = 1;
-  turn.messages = {{Role::kUser, {TextItem{"Hello?"}}}};
-  turn.sampling.max_new_tokens = 1;
+  Turn turn{.conversation = 1, .messages = {{Role::kUser, {TextItem{"Hello?"}}}}, .sampling = {.max_new_tokens = 1}};
   SignalAtWords last, next;
   session.run(turn, last);
   EXPECT_EQ(last.reason, StopReason::kLength) << "it came too late to be noticed";
@@ -165,16 +161,12 @@ TEST(Cli, ASignalBehindTheLastWordStopsWhatFollowsAndIsTheStatus) {
 TEST(Cli, ASavedCacheIsOfTheModelThatWasLoadedWhateverLiesThereNow) {
   const ScratchFolder scratch;
   std::filesystem::copy(demo("model"), scratch.file("model"), std::filesystem::copy_options::recursive);
-  LoadModel load;
-  load.folder = scratch.file("model");
+  LoadModel load{.folder = scratch.file("model")};
   cli::Session session;
   session.load(load);
   session.fingerprint();
   cli::ConsoleSink sink(cli::AnswerOutput::kSilent);
-  Turn turn;
-  turn.conversation = 1;
-  turn.messages = {{Role::kUser, {TextItem{"Hello?"}}}};
-  turn.sampling.max_new_tokens = 2;
+  Turn turn{.conversation = 1, .messages = {{Role::kUser, {TextItem{"Hello?"}}}}, .sampling = {.max_new_tokens = 2}};
   session.run(turn, sink);
   const std::string weights = scratch.file("model/model.safetensors");
   {

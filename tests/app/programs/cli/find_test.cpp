@@ -50,10 +50,7 @@ class CliFind : public ::testing::Test {
     const QString home = QString::fromStdString(scratch_.file("home"));
     app::ChatDatabase chats({home + QStringLiteral("/data"), home + QStringLiteral("/cache")});
     const ConversationId id = chats.createConversation(QStringLiteral("Letters"), {}).id;
-    app::Attachment film;
-    film.kind = MediaKind::kVideo;
-    film.path = "/films/keeper.mp4";
-    film.sha256 = "content";
+    app::Attachment film{.kind = MediaKind::kVideo, .path = "/films/keeper.mp4", .sha256 = "content"};
     chats.beginTurn({id, 0, QStringLiteral("What did he write?"), {film}});
     chats.storeLines("content", app::LineKind::kHeard,
                      {{app::LineKind::kHeard, 75.0, 78.0, 0, 0, QStringLiteral("The budget was cut.")},

@@ -21,15 +21,13 @@ class GetCommand : public ::testing::Test {
     serve(server, offer, wheel);
   }
   static app::KnownModel known() {
-    app::KnownModel model;
-    model.repository = QStringLiteral("someone/small-GGUF");
-    model.sight = app::Sight::kVideos;
-    model.licence = QStringLiteral("Apache-2.0");
-    model.purpose = QStringLiteral("tests");
-    model.downloadBytes = 2'000'000'000;
-    model.kvBytesPerToken = 50'000;
-    model.tokensPerFrame = 81;
-    return model;
+    return {.repository = QStringLiteral("someone/small-GGUF"),
+            .sight = app::Sight::kVideos,
+            .licence = QStringLiteral("Apache-2.0"),
+            .purpose = QStringLiteral("tests"),
+            .downloadBytes = 2'000'000'000,
+            .kvBytesPerToken = 50'000,
+            .tokensPerFrame = 81};
   }
   std::string model() const { return scratch.file("models/Small.gguf"); }
   ProgramRun get(const std::string& name) {

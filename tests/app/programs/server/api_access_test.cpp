@@ -11,13 +11,7 @@ int status(const HttpRequest& request, const ApiAccess& access) {
 }
 
 HttpRequest from(const char* host, const char* origin = "", const char* authorization = "") {
-  HttpRequest request;
-  request.method = "GET";
-  request.path = "/v1/models";
-  request.host = host;
-  request.origin = origin;
-  request.authorization = authorization;
-  return request;
+  return {.method = "GET", .path = "/v1/models", .host = host, .origin = origin, .authorization = authorization};
 }
 
 TEST(ApiAccess, WithoutAKeyOnlyThisMachinesNames) {

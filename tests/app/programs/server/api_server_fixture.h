@@ -32,9 +32,7 @@ class ApiServerTest : public testing::Test {
     options.port = 0;
     options.storeFolder = folder.file("store");
     server = std::make_unique<ApiServer>(*host, opener, options);
-    ModelInfo model;
-    model.name = "tiny";
-    model.context_tokens = 4096;
+    ModelInfo model{.name = "tiny", .context_tokens = 4096};
     server->setModel(model);
   }
   // The client sends and waits on another thread, while this one runs the loop.

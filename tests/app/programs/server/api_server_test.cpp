@@ -193,8 +193,7 @@ TEST_F(ApiServerTest, LimitsOfWordsAreToldInTheirOwnWords) {
 // Text that is cut within a character stays JSON that every reader takes.
 TEST_F(ApiServerTest, HalvesOfCharactersAreReplacedInEveryForm) {
   start([](const Request&) {
-    Finished finished;
-    finished.answer = "\xF0\x9F\x98";
+    Finished finished{.answer = "\xF0\x9F\x98"};
     return test::Script{{{}, test::Say{TokenSampled{{1, "\xED\xA0\xBD", -0.5}, {}}}},  // a lone surrogate, as UTF-8 must not write it
                         {{}, test::Say{TextDelta{"\xF0\x9F"}}},
                         {{}, test::Say{finished}}};
@@ -249,9 +248,7 @@ test::Script wordsWithProbabilities(StopReason reason) {
     const TokenProbability sampled{id, bytes, -0.5};
     return test::Step{{}, test::Say{TokenSampled{sampled, {sampled, {9, "\xC3", -std::numeric_limits<double>::infinity()}}}}};
   };
-  Finished finished;
-  finished.reason = reason;
-  finished.answer = reason == StopReason::kStopString ? "r\u00e9d and" : "r\u00e9d and <end";
+  Finished finished{.reason = reason, .answer = reason == StopReason::kStopString ? "r\u00e9d and" : "r\u00e9d and <end"};
   test::Script script = {token(1, "r\u00e9d"), {{}, test::Say{TextDelta{"r\u00e9d"}}},
                          token(2, " and"),     {{}, test::Say{TextDelta{" and"}}},
                          token(3, " <e"),      token(4, "nd")};

@@ -15,10 +15,7 @@ Message answer(const char* words) { return {Role::kAssistant, {TextItem{words}}}
 class ServedThreadsTest : public testing::Test {
  protected:
   ConversationId ask(std::vector<Message> thread, const char* said = "yes", std::int64_t bytes = 10) {
-    Turn turn;
-    turn.messages = std::move(thread);
-    turn.recipe = recipe;
-    turn.prompt.day = day;
+    Turn turn{.messages = std::move(thread), .recipe = recipe, .prompt = {.day = day}};
     threads.choose(turn);
     told_day = turn.prompt.day;
     threads.answered(turn, said, bytes);
@@ -39,9 +36,7 @@ TEST_F(ServedThreadsTest, AThreadGoesOnWhereItsBeginningIsKept) {
 
 TEST_F(ServedThreadsTest, AnAnswerThatIsBegunGoesOnWhereItWasCutOff) {
   const ConversationId first = ask({user("count")}, "one, two");
-  Turn turn;
-  turn.messages = {user("count")};
-  turn.answer_begun = "one, two";
+  Turn turn{.messages = {user("count")}, .answer_begun = "one, two"};
   threads.choose(turn);
   EXPECT_EQ(turn.conversation, first);
   threads.answered(turn, ", three", 10);
@@ -52,11 +47,7 @@ TEST_F(ServedThreadsTest, AnAnswerThatIsBegunGoesOnWhereItWasCutOff) {
 }
 
 TEST_F(ServedThreadsTest, WhoSharesWhatIsBeingReadWaitsForIt) {
-  const auto turn = [](std::vector<Message> thread) {
-    Turn turn;
-    turn.messages = std::move(thread);
-    return turn;
-  };
+  const auto turn = [](std::vector<Message> thread) { return Turn{.messages = std::move(thread)}; };
   Turn first = turn({about("a.mp4", "who?")});
   threads.choose(first);
   EXPECT_TRUE(threads.mustWait(turn({about("a.mp4", "where?")})));
@@ -117,8 +108,7 @@ TEST_F(ServedThreadsTest, TheOneUsedLongestAgoIsForgottenFirst) {
 }
 
 TEST_F(ServedThreadsTest, WhatFailedHoldsNothing) {
-  Turn turn;
-  turn.messages = {user("x")};
+  Turn turn{.messages = {user("x")}};
   threads.choose(turn);
   threads.failed(turn.conversation);
   Turn again = turn;

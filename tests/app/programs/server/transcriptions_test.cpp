@@ -41,18 +41,13 @@ class TranscriptionsTest : public ApiServerTest {
   void SetUp() override {
     options.hearing = [this]() -> std::optional<Transcribe> {
       if (!here) return std::nullopt;
-      Transcribe asked;
-      asked.model = "/models/tiny ears";
-      asked.language = "en";
-      return asked;
+      return Transcribe{.model = "/models/tiny ears", .language = "en"};
     };
     start([this](const Request& asked) -> test::Script {
       if (!std::holds_alternative<Transcribe>(asked.body)) return test::default_script(asked);
       if (fault) return test::failure_script(*fault, "/store/x", "has no sound");
       if (stalls) return {{{}, test::Stall{}}};
-      Transcribed heard;
-      heard.language = "en";
-      heard.sound_s = 2.5;
+      Transcribed heard{.language = "en", .sound_s = 2.5};
       if (words) heard.lines = {{0.5, 1.25, "Good morning."}, {1.5, 2.5, "One < two."}};
       return {{{}, Say{LinesHeard{}}}, {{}, Say{heard}}};
     });

@@ -51,11 +51,7 @@ class ChangedFiles : public ::testing::Test {
   }
   EventRecorder load(const std::string& model, WeightFormat format, const std::string& projector = {},
                      const std::function<void(const Event&)>& hook = {}) {
-    LoadModel request;
-    request.folder = model;
-    request.projector = projector;
-    request.format = format;
-    request.device = Device::kCpu;
+    LoadModel request{.folder = model, .device = Device::kCpu, .format = format, .projector = projector};
     return post(request, hook);
   }
   // The same again, from nothing.

@@ -5,12 +5,7 @@
 namespace winnow {
 namespace {
 
-DocumentTokens of(std::int64_t id) {
-  DocumentTokens tokens;
-  tokens.ids = {id};
-  tokens.all = 1;
-  return tokens;
-}
+DocumentTokens of(std::int64_t id) { return {.ids = {id}, .all = 1}; }
 
 TEST(DocumentMemo, FindsATextByItselfAndHowMuchOfItIsRead) {
   DocumentMemo memo;

@@ -27,8 +27,7 @@ class WrongFolder : public TinyModel {
   }
 
   Error refusal(const std::string& folder) {
-    LoadModel load;
-    load.folder = folder;
+    LoadModel load{.folder = folder};
     const EventRecorder events = run(load);
     EXPECT_TRUE(events.last<Failed>()) << folder;
     return events.last<Failed>() ? events.last<Failed>()->error : Error{};
@@ -50,8 +49,7 @@ TEST_F(WrongFolder, IsToldFromAMissingAttachment) {
 
 TEST_F(WrongFolder, ARightOneIsReadOnce) {
   const test::OpenedFiles opened(model_);
-  LoadModel load;
-  load.folder = model_;
+  LoadModel load{.folder = model_};
   ASSERT_TRUE(run(load).last<ModelLoaded>());
   const std::map<std::string, int> counts = opened.counts();
   EXPECT_TRUE(counts.contains("model.safetensors") && counts.contains("config.json"));
@@ -61,8 +59,7 @@ TEST_F(WrongFolder, ARightOneIsReadOnce) {
 // Their pictures need the tokenizer, too, which takes a second to read where the vocabulary is large.
 TEST(LoadedFamily, ReadsItsTokenizerOnce) {
   for (const char* name : {"qwen3_vl/published", "internvl/qwen2_saved", "smolvlm/smolvlm2_split", "gemma3/published"}) {
-    LoadModel load;
-    load.folder = test_support::golden_folder(name) + "/model";
+    LoadModel load{.folder = test_support::golden_folder(name) + "/model"};
     const test::OpenedFiles opened(load.folder);
     const c10::InferenceMode inference;
     const auto model = load_folder(load, {}, InterruptToken());
@@ -99,8 +96,7 @@ TEST_F(WrongFolder, NamesTheFolderOfAModelThatItDoesNotRun) {
 
 TEST_F(WrongFolder, AFolderWithoutAChatTemplateUsesThatOfItsFamily) {
   fs::remove(model_ + "/chat_template.jinja");
-  LoadModel load;
-  load.folder = model_;
+  LoadModel load{.folder = model_};
   ASSERT_TRUE(run(load).last<ModelLoaded>());
   EXPECT_TRUE(run(ask("text", "full", 1.0)).last<Finished>());
 }
@@ -115,9 +111,7 @@ TEST_F(WrongFolder, NamesTheFolderOfATemplateAndOfWeightsThatFail) {
   scratch_.write("model/chat_template.jinja", "{% if %}");
   expect_named(refusal(model_), ErrorCode::kUnsupportedModel, "chat template: line 1");
   scratch_.write("model/chat_template.jinja", "{{ raise_exception('no') }}");
-  LoadModel load;
-  load.folder = model_;
-  load.format = WeightFormat::kFp32;
+  LoadModel load{.folder = model_, .format = WeightFormat::kFp32};
   ASSERT_TRUE(run(load).last<ModelLoaded>());
   expect_named(run(ask("text", "full", 1.0)).last<Failed>()->error, ErrorCode::kInvalidArgument, "chat template: ");
 
@@ -132,8 +126,7 @@ TEST_F(WrongFolder, NamesTheFolderOfATemplateAndOfWeightsThatFail) {
 // "tensor does not have a device" was said, and a plan said that nothing fits well.
 TEST_F(WrongFolder, APromptWithoutTokensIsRefusedBeforeItIsRead) {
   std::ofstream(model_ + "/chat_template.jinja") << "{# says nothing #}";
-  LoadModel load;
-  load.folder = model_;
+  LoadModel load{.folder = model_};
   ASSERT_TRUE(run(load).last<ModelLoaded>());
   const Turn turn = ask("text", "full", 1.0);
   for (const RequestBody& body : {RequestBody(turn), RequestBody(Plan{turn})}) {
@@ -154,9 +147,7 @@ TEST_F(WrongFolder, AModelThatDoesNotFitIsRefusedBeforeAWeightIsRead) {
   std::error_code cannot;
   fs::resize_file(path, 8 + header.size() + (std::uint64_t{1} << 43), cannot);
   if (cannot) GTEST_SKIP() << "this file system has no files of 8 TiB";
-  LoadModel load;
-  load.folder = model_;
-  load.format = WeightFormat::kBf16;
+  LoadModel load{.folder = model_, .format = WeightFormat::kBf16};
   const EventRecorder events = run(load);
   ASSERT_TRUE(events.last<Failed>());
   EXPECT_EQ(events.last<Failed>()->error.code, ErrorCode::kOutOfMemory);
@@ -168,8 +159,7 @@ TEST_F(WrongFolder, AModelThatDoesNotFitIsRefusedBeforeAWeightIsRead) {
 }
 
 TEST_F(WrongFolder, ProgressIsToldInBytes) {
-  LoadModel load;
-  load.folder = model_;
+  LoadModel load{.folder = model_};
   EventRecorder events;
   std::vector<Progress> seen;
   events.hook = [&](const Event& event) {

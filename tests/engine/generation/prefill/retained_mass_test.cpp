@@ -55,9 +55,7 @@ double sorted_mass(const SegmentCompressor& compressor, double share, bool visua
 TEST(RetainedMass, IsTheBestTokensShareOfTheScoresWithoutSortingThem) {
   const std::vector<Modality> modality = mostly_visual(300);
   for (const std::string method : {"vl-cache", "snapkv", "h2o", "aircache"}) {
-    RecipeSpec spec;
-    spec.method = method;
-    spec.retention = 0.2;
+    RecipeSpec spec{.method = method, .retention = 0.2};
     const Recipe recipe = Recipe::from_spec(spec);
     SegmentCompressor compressor(recipe, segment_of(modality, 3, 4, 2));
     show(compressor, 3, 300, 6.0);
@@ -80,8 +78,7 @@ TEST(RetainedMass, IsTheBestTokensShareOfTheScoresWithoutSortingThem) {
 TEST(RetainedMass, MethodsThatScoreNothingHaveNone) {
   const std::vector<Modality> modality = mostly_visual(300);
   for (const std::string method : {"full", "streaming-llm", "random", "fastv"}) {
-    RecipeSpec spec;
-    spec.method = method;
+    RecipeSpec spec{.method = method};
     const Recipe recipe = Recipe::from_spec(spec);
     EXPECT_TRUE(retained_mass(SegmentCompressor(recipe, segment_of(modality, 2, 4, 2))).empty()) << method;
   }

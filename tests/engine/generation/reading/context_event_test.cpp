@@ -185,13 +185,8 @@ TEST(ContextProbe, LeavesNoTrace) {
   const c10::InferenceMode inference;
   const GoldenFolder golden("gqa_tied");
   MemoryMediaOpener opener;
-  Turn turn;
-  turn.messages = {golden.message("video", opener)};
-  turn.recipe.method = "self-study";
-  turn.recipe.retention = 0.3;
-  LoadModel load;
-  load.folder = golden.model_folder();
-  load.format = WeightFormat::kFp32;
+  Turn turn{.messages = {golden.message("video", opener)}, .recipe = {.method = "self-study", .retention = 0.3}};
+  LoadModel load{.folder = golden.model_folder(), .format = WeightFormat::kFp32};
   const std::unique_ptr<LoadedModel> model = load_folder(load, {}, InterruptToken());
   EventRecorder events;
   const RequestContext context{*model, &opener, EmitEvent(events, 1), InterruptToken()};

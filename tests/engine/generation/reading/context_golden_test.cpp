@@ -29,18 +29,13 @@ TEST(ContextGolden, KeepTheSameSlotsOfEveryHead) {
     if (folder != entry["folder"]) {
       folder = entry["folder"];
       engine = make_engine(&opener);
-      LoadModel load;
-      load.folder = model.model_folder();
-      load.format = WeightFormat::kFp32;
+      LoadModel load{.folder = model.model_folder(), .format = WeightFormat::kFp32};
       EventRecorder events;
       engine->handle({1, load}, events, InterruptToken());
       ASSERT_TRUE(events.last<ModelLoaded>());
     }
-    Turn turn;
-    turn.messages = {model.message("video", opener)};
-    turn.recipe.method = entry["method"];
-    turn.recipe.retention = entry["retention"];
-    turn.recipe.min_event_tokens = 0;
+    Turn turn{.messages = {model.message("video", opener)},
+              .recipe = {.method = entry["method"], .retention = entry["retention"], .min_event_tokens = 0}};
     for (const auto& [name, value] : entry["options"].items()) turn.recipe.options[name] = value;
     turn.sampling.max_new_tokens = 1;
     EventRecorder events;

@@ -29,9 +29,7 @@ class Documents : public TinyModel {
   Turn about(const std::string& method, double retention, const std::string& question = "Describe the video in one sentence.",
              const std::string& path = "notes.txt") {
     Turn turn = ask("text", method, retention, 12);
-    MediaRequest request;
-    request.path = path;
-    request.kind = MediaKind::kDocument;
+    MediaRequest request{.path = path, .kind = MediaKind::kDocument};
     turn.messages = {{Role::kUser, {MediaItem{request}}}};
     if (!question.empty()) turn.messages.back().items.emplace_back(TextItem{question});
     return turn;

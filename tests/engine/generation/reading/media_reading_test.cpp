@@ -12,10 +12,7 @@ namespace winnow {
 namespace {
 
 Recipe recipe_of(const std::string& method, const std::map<std::string, std::string>& options = {}) {
-  RecipeSpec spec;
-  spec.method = method;
-  spec.options = options;
-  spec.retention = 0.5;
+  RecipeSpec spec{.method = method, .retention = 0.5, .options = options};
   return Recipe::from_spec(spec);
 }
 
@@ -34,9 +31,7 @@ TEST(MediaReadings, ARecipeIsReadAsItsPhaseIs) {
 TEST(MediaReadings, EveryPresetThatDecidesBeforeTheQuestionHasOne) {
   int before = 0;
   for (const MethodInfo& method : list_methods()) {
-    RecipeSpec spec;
-    spec.method = method.name;
-    spec.retention = 0.5;
+    RecipeSpec spec{.method = method.name, .retention = 0.5};
     if (recipe_problem(spec)) continue;  // it needs what was measured for a model
     const bool expected = phase_facts(method.phase).before_question;
     EXPECT_EQ(media_reading(Recipe::from_spec(spec)) != nullptr, expected) << method.name;

@@ -17,12 +17,9 @@ class QuestionPositions : public ::testing::TestWithParam<const char*> {
   void SetUp() override { model_ = load_folder(golden_.in_fp32(), {}, InterruptToken()); }
 
   Turn ask(const std::string& name, const std::string& method) {
-    Turn turn;
-    turn.conversation = 7;
-    turn.messages = {golden_.message(name, opener_)};
-    turn.recipe.method = method;
-    turn.recipe.retention = method == "full" ? 1.0 : 0.5;
-    turn.recipe.min_event_tokens = 0;
+    Turn turn{.conversation = 7,
+              .messages = {golden_.message(name, opener_)},
+              .recipe = {.method = method, .retention = method == "full" ? 1.0 : 0.5, .min_event_tokens = 0}};
     const ModelInfo& info = model_->network->info();
     turn.recipe = test_support::as_measured(turn.recipe, info.layers, info.kv_heads);
     turn.sampling.max_new_tokens = 2;

@@ -88,9 +88,7 @@ class FamilyIds : public ::testing::TestWithParam<const char*> {
       const json& source = head_.at("templates").at(entry.at("template").get<std::size_t>());
       folder_.write("tokenizer_config.json", json{{"bos_token", "<s>"}, {"eos_token", "</s>"}, {"chat_template", source}}.dump());
     }
-    LoadModel request;
-    request.folder = folder_.path();
-    request.format = WeightFormat::kFp32;
+    LoadModel request{.folder = folder_.path(), .format = WeightFormat::kFp32};
     model_ = load_folder(request, {}, InterruptToken());
   }
 
@@ -108,9 +106,7 @@ class FamilyIds : public ::testing::TestWithParam<const char*> {
 
   // What is read of the thread that `working` does not hold yet.
   Ids read(const std::vector<Message>& thread, Conversation& working) {
-    Turn turn;
-    turn.messages = thread;
-    turn.sampling.max_new_tokens = 1;
+    Turn turn{.messages = thread, .sampling = {.max_new_tokens = 1}};
     const auto before = std::ssize(working.token_ids);
     prepare_segment({*model_, &opener_, emit_, InterruptToken()}, turn, nullptr, working);
     return {working.token_ids.begin() + before, working.token_ids.end()};

@@ -45,11 +45,7 @@ TEST(CoarseOrder, APartIsWholeSetsInTheOrderOfTime) {
 // An encoder that takes a second a frame.
 class SlowSpeed final : public SpeedMemory {
  public:
-  MachineSpeed recall(const std::string&) override {
-    MachineSpeed speed;
-    speed.ms_per_frame = 1000.0;
-    return speed;
-  }
+  MachineSpeed recall(const std::string&) override { return {.ms_per_frame = 1000.0}; }
   void keep(const std::string&, const MachineSpeed&) override {}
 };
 
@@ -64,11 +60,8 @@ class PartOfAPlan : public EveryFamily {
   }
 
   Turn about(int taken, const std::string& method = "full") {
-    Turn turn;
-    turn.conversation = 7;
-    turn.recipe.method = method;
-    turn.recipe.retention = method == "full" ? 1.0 : 0.4;
-    turn.sampling.max_new_tokens = 6;
+    Turn turn{
+        .conversation = 7, .sampling = {.max_new_tokens = 6}, .recipe = {.method = method, .retention = method == "full" ? 1.0 : 0.4}};
     MediaRequest clip;
     clip.path = "clip";
     clip.kind = MediaKind::kVideo;
@@ -82,9 +75,7 @@ class PartOfAPlan : public EveryFamily {
   // Of another engine, which encodes what it is asked for and nothing else, in the order of time.
   std::string fresh_answer(const Turn& turn) {
     const std::unique_ptr<Engine> other = make_engine(&opener_);
-    LoadModel load;
-    load.folder = golden_.model_folder();
-    load.format = WeightFormat::kFp32;
+    LoadModel load{.folder = golden_.model_folder(), .format = WeightFormat::kFp32};
     EventRecorder events;
     other->handle({1, load}, events, {});
     other->handle({2, turn}, events, {});

@@ -63,14 +63,10 @@ class PositionAxes : public ::testing::Test {
     for (int frame = 0; frame < frames; ++frame) pictures.push_back(patterned_picture(40, 40, frame));
     const std::string name = "clip of " + std::to_string(frames);
     opener_.add(name, pictures);
-    Turn turn;
-    turn.conversation = 7;
-    turn.messages = {{Role::kUser, {MediaItem{{name, MediaKind::kVideo, {}}}, TextItem{"What moves?"}}}};
-    turn.recipe.method = method;
-    turn.recipe.retention = retention;
-    turn.recipe.min_event_tokens = 0;
-    turn.sampling.max_new_tokens = 5;
-    return turn;
+    return {.conversation = 7,
+            .messages = {{Role::kUser, {MediaItem{{name, MediaKind::kVideo, {}}}, TextItem{"What moves?"}}}},
+            .sampling = {.max_new_tokens = 5},
+            .recipe = {.method = method, .retention = retention, .min_event_tokens = 0}};
   }
 
   // Of a prompt: text counts on, a video of F frames in pairs of 2 x 2 tokens takes max(F / 2, 2) positions.
@@ -316,8 +312,7 @@ TEST_F(PositionAxes, PreparedMediaGuardsAndScores) {
     first.messages.push_back({Role::kUser, {TextItem{"And then?"}}});
     EXPECT_GT(run_turn(context(), first, thread).figures.tokens.generated, 0) << static_cast<int>(guard);
   }
-  Score score;
-  score.turn = question("full", 1.0, 12);
+  Score score{.turn = question("full", 1.0, 12)};
   ConversationStates whole;
   score.answer = run_turn(context(), score.turn, whole).answer;
   EXPECT_DOUBLE_EQ(run_score(context(), score, whole).agreement.top1, 1.0) << "an uncompressed cache agrees with itself";

@@ -26,8 +26,7 @@ std::string in_words(const std::vector<TokenOrigin>& origins) {
 
 // Every line is one token.
 SubtitleTokens lines_at(const std::vector<double>& starts, std::vector<double> frames_s) {
-  SubtitleTokens subtitles;
-  subtitles.frames_s = std::move(frames_s);
+  SubtitleTokens subtitles{.frames_s = std::move(frames_s)};
   for (const double start : starts) {
     const auto line = static_cast<std::int32_t>(subtitles.lines.size());
     subtitles.lines.push_back({start, start + 1.0, "a"});

@@ -31,8 +31,7 @@ std::string folder_of(const std::string& name) {
 class TextModels : public ::testing::TestWithParam<const char*> {
  protected:
   TextModels() : golden_(folder_of(GetParam()) + "/golden.safetensors") {
-    ModelSource source;
-    source.package = std::make_shared<HuggingFaceFolder>(folder_of(GetParam()));
+    ModelSource source{.package = std::make_shared<HuggingFaceFolder>(folder_of(GetParam()))};
     model_ = load_model(source);
     if (model_->info().state_layers > 0) tolerance_ = kStatesTolerance;
   }
@@ -135,8 +134,7 @@ TEST(TextModelsSavedAgain, ComputeTheSame) {
     SCOPED_TRACE(name);
     const test::ScratchFolder folder;
     test_support::write_saved_again(name, folder);
-    ModelSource source;
-    source.package = std::make_shared<HuggingFaceFolder>(folder.path());
+    ModelSource source{.package = std::make_shared<HuggingFaceFolder>(folder.path())};
     const std::unique_ptr<VisionLanguageModel> again = load_model(source);
     source.package = std::make_shared<HuggingFaceFolder>(folder_of(name));
     const std::unique_ptr<VisionLanguageModel> before = load_model(source);
@@ -153,8 +151,7 @@ TEST(TextModelsSavedAgain, ComputeTheSame) {
 // Two kinds of scaling depend on the length: what such a model reads ends where that begins.
 TEST(TextModelLimits, AModelReadsAsFarAsItsPositionsHold) {
   const auto context_of = [](const char* name) {
-    ModelSource source;
-    source.package = std::make_shared<HuggingFaceFolder>(folder_of(name));
+    ModelSource source{.package = std::make_shared<HuggingFaceFolder>(folder_of(name))};
     return load_model(source)->info().context_tokens;
   };
   EXPECT_EQ(context_of("llama_tied"), 256);
@@ -165,8 +162,7 @@ TEST(TextModelLimits, AModelReadsAsFarAsItsPositionsHold) {
 
 // Methods that move keys ask the cache by what they are rotated, once for all layers.
 TEST(TextModelRotation, KeysOfWhichSomeDoNotRotateHaveNoRotationInCommon) {
-  ModelSource source;
-  source.package = std::make_shared<HuggingFaceFolder>(folder_of("smollm3"));
+  ModelSource source{.package = std::make_shared<HuggingFaceFolder>(folder_of("smollm3"))};
   const KvShape shape = load_model(source)->text().kv_shape();
   EXPECT_EQ(shape.rotary, RotaryScheme{});
   test::expect_error(ErrorCode::kIllegalRecipe, "no rotary position", [&] { require_turn(shape.rotary); });

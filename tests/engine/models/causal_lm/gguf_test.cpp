@@ -189,9 +189,7 @@ at::Tensor logits_of(const VisionLanguageModel& model, const at::Tensor& ids) {
 }
 
 std::unique_ptr<VisionLanguageModel> loaded(std::shared_ptr<const ModelPackage> package, bool matrices_as_stored) {
-  ModelSource source;
-  source.package = std::move(package);
-  source.plan.matrices_as_stored = matrices_as_stored;
+  ModelSource source{.package = std::move(package), .plan = {.matrices_as_stored = matrices_as_stored}};
   return load_model(source);
 }
 

@@ -34,10 +34,7 @@ class Quantised : public ::testing::TestWithParam<Folder> {
   Quantised() : golden_(folder_of(GetParam().name) + "/golden.safetensors") {}
 
   static ModelSource source(bool blocks) {
-    ModelSource source;
-    source.package = std::make_shared<HuggingFaceFolder>(folder_of(GetParam().name));
-    source.plan.matrices_as_stored = blocks;
-    return source;
+    return {.package = std::make_shared<HuggingFaceFolder>(folder_of(GetParam().name)), .plan = {.matrices_as_stored = blocks}};
   }
   at::Tensor logits_of(const VisionLanguageModel& model) const {
     KvCache cache(model.text().kv_shape());

@@ -52,9 +52,7 @@ class RealModel : public ::testing::Test {
   }
 
   static std::unique_ptr<VisionLanguageModel> load(bool matrices_as_stored) {
-    ModelSource source;
-    source.package = package;
-    source.plan.matrices_as_stored = matrices_as_stored;
+    ModelSource source{.package = package, .plan = {.matrices_as_stored = matrices_as_stored}};
     return load_model(source);
   }
 

@@ -91,8 +91,7 @@ TEST_F(LlavaOnevisionModel, TellsTheTimesOfFramesWhereTheFileAsksForIt) {
   Json config = load_json(folder.path() + "/config.json");
   config["add_time_instruction"] = true;
   folder.write("config.json", config.dump());
-  ModelSource source;
-  source.package = std::make_shared<HuggingFaceFolder>(folder.path());
+  ModelSource source{.package = std::make_shared<HuggingFaceFolder>(folder.path())};
   EXPECT_EQ(load_model(source)->info().time_instruction, kLlavaVideoTimes);
   folder.write("winnow.json", R"({"time_instruction": "{frames} frames at {frame_times}"})");
   source.package = std::make_shared<HuggingFaceFolder>(folder.path());
@@ -350,9 +349,7 @@ class LlavaRepositoryModel : public ::testing::Test {
     transformers_.write("tokenizer.json", kTokenizerWithMedia);
   }
   static std::unique_ptr<VisionLanguageModel> load(const test::ScratchFolder& folder) {
-    ModelSource source;
-    source.package = std::make_shared<HuggingFaceFolder>(folder.path());
-    source.plan.arithmetic = at::kFloat;
+    ModelSource source{.package = std::make_shared<HuggingFaceFolder>(folder.path()), .plan = {.arithmetic = at::kFloat}};
     return load_model(source);
   }
 

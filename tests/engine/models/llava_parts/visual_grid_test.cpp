@@ -88,10 +88,7 @@ TEST(VisualGrid, OriginsNameTileRowColumnAndNewlines) {
 // 500 x 300 in 672 x 672 of 24 x 24 patches a tile: 48 x 48 stitched, of which 300 / 500 are the picture, 28.8 rows: 10 of padding above
 // and below leave 28. A limit on the tiles would reduce them; without one they stay.
 TEST(VisualGrid, CutsThePaddingOffAndReducesNothingWithoutALimit) {
-  GridRules rules;
-  rules.pinpoints = {{672, 672}};
-  rules.side_px = 336;
-  rules.patches_per_side = 24;
+  GridRules rules{.pinpoints = {{672, 672}}, .side_px = 336, .patches_per_side = 24};
   const PackedGrid grid = packed_grid({300, 500}, rules);
   EXPECT_EQ(grid.first_row, 10);
   EXPECT_EQ(grid.first_column, 0);

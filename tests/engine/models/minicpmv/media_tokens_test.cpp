@@ -96,9 +96,7 @@ TEST(MiniCpmVTokens, ATokenizerWithoutTheMarksIsRefused) {
 
 // The template for folders without one, as transformers renders it (tests/golden/minicpmv/threads.json, by make_minicpmv_golden.py).
 TemplateMessage message_of(const Json& told) {
-  TemplateMessage message;
-  message.role = told.at("role");
-  message.thought = told.value("reasoning_content", "");
+  TemplateMessage message{.role = told.at("role"), .thought = told.value("reasoning_content", "")};
   for (const Json& part : told.at("content")) {
     const std::string type = part.at("type");
     using Kind = TemplateContent::Kind;

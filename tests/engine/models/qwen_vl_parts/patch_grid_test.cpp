@@ -13,12 +13,7 @@ namespace winnow::qwen_vl_parts_test {
 namespace {
 
 // Cells of 28 px, 4 to 16,384 of them, as the published folders have it.
-PatchProcessorConfig published() {
-  PatchProcessorConfig config;
-  config.min_pixels = 3136;
-  config.max_pixels = 12'845'056;
-  return config;
-}
+PatchProcessorConfig published() { return {.min_pixels = 3136, .max_pixels = 12'845'056}; }
 
 TEST(SmartResize, RoundsEachSideToWholeCells) {
   EXPECT_EQ(smart_resize({480, 640}, published()), (PixelSize{476, 644}));      // 17.1 and 22.9 cells
@@ -73,9 +68,7 @@ TEST(PatchGrid, FramesThatCountTogetherAreBoundedByTheirNumber) {
 
 // By transformers' smart_resize of Qwen3-VL's videos, temporal_factor 2, factor 28, 4 and 40 cells.
 TEST(SmartResize, CountsThePixelsOfAllFramesTogetherWhereTheConfigurationSaysSo) {
-  PatchProcessorConfig config;
-  config.min_pixels = 4 * 28 * 28;
-  config.max_pixels = 40 * 28 * 28;
+  PatchProcessorConfig config{.min_pixels = 4 * 28 * 28, .max_pixels = 40 * 28 * 28};
   EXPECT_EQ(smart_resize({84, 112}, config, 9), (PixelSize{84, 112})) << "each picture has 12 cells";
   config.counted = CountedPixels::kOfVideo;
   EXPECT_EQ(smart_resize({84, 112}, config, 2), (PixelSize{84, 112}));
@@ -106,12 +99,8 @@ TEST(SmartResize, CountsWholeSetsAsTheReference) {
 // By which the program says what a model needs before it is fetched: a full-HD video of 64 frames, two of which are a row of tokens.
 TEST(CellGrid, TheTableOfKnownModelsSaysWhatAFrameTakes) {
   constexpr std::int64_t kFrames = 64;
-  PatchProcessorConfig qwen2;
-  qwen2.max_pixels = std::int64_t{768} * 28 * 28;
-  PatchProcessorConfig qwen3;
-  qwen3.patches.patch_px = 16;
-  qwen3.max_pixels = std::int64_t{24'576} * 32 * 32;
-  qwen3.counted = CountedPixels::kOfVideo;
+  PatchProcessorConfig qwen2{.max_pixels = std::int64_t{768} * 28 * 28};
+  PatchProcessorConfig qwen3{.max_pixels = std::int64_t{24'576} * 32 * 32, .counted = CountedPixels::kOfVideo, .patches = {.patch_px = 16}};
   const Json table = load_json(source_folder() + "/resources/models.json");
   int rows = 0;
   for (const Json& row : table.at("models")) {

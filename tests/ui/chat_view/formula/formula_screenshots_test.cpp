@@ -28,10 +28,7 @@ TEST(FormulaScreenshots, TypicalOnes) {
       TranscriptView view;
       view.resize(760 * zoom / 100, 2600 * zoom / 100);
       view.show();
-      MessageContent answer;
-      answer.id = 1;
-      answer.roleLabel = QStringLiteral("Model");
-      answer.text = lecture();
+      MessageContent answer{.id = 1, .roleLabel = QStringLiteral("Model"), .text = lecture()};
       view.setMessages({answer});
       test::saveScreenshot(
           QStringLiteral("formulas-%1-%2").arg(mode == ThemeMode::kDark ? QStringLiteral("dark") : QStringLiteral("light")).arg(zoom),
