@@ -11,7 +11,6 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "engine/base/index.h"

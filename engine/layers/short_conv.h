@@ -7,7 +7,6 @@
 
 #include <ATen/ATen.h>
 
-#include <cstdint>
 #include <span>
 
 #include "engine/kv_cache/layer_states.h"

@@ -1,10 +1,8 @@
 #include "engine/messages/wire.h"
 
-#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 #include <variant>
 
 #include "engine/messages/wire_value.h"

@@ -1,7 +1,6 @@
 #include "engine/model_files/gguf_model.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <filesystem>
 #include <iterator>

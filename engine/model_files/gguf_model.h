@@ -10,7 +10,6 @@
 // model_package.h; gguf_file.h, gguf_tokenizer.h.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>

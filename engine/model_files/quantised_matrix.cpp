@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <utility>
 
 #include "engine/base/error.h"
 #include "kernels/api/pack_codes.h"

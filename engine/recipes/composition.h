@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "engine/recipes/allocators/allocator.h"
 #include "engine/recipes/method_phase.h"

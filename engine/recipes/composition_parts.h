@@ -5,8 +5,6 @@
 // kIllegalRecipe naming the setting and what is known. No torch.
 #pragma once
 
-#include <string>
-
 #include "engine/recipes/composition.h"
 #include "engine/recipes/recipe_spec.h"
 

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/base/index.h"

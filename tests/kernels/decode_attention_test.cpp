@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "kernels/api/decode_attention.h"
 #include "kernels/reference/half.h"

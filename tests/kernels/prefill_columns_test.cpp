@@ -2,10 +2,8 @@
 // against what a distribution owes.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "tests/kernels/every_target.h"
 #include "tests/kernels/prefill_attention_case.h"

@@ -1,7 +1,6 @@
 // The golden folders of a model family are small: whoever clones the repository gets every version that they ever had.
 #include <gtest/gtest.h>
 
-#include <cstdint>
 #include <filesystem>
 
 #include "tests/support/source_folder.h"

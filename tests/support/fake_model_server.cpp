@@ -4,7 +4,6 @@
 #include <QSslSocket>
 #include <QTimer>
 #include <stdexcept>
-#include <utility>
 
 namespace winnow::test {
 

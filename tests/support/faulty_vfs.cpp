@@ -2,9 +2,6 @@
 
 #include <sqlite3.h>
 
-#include <cerrno>
-#include <cstring>
-
 namespace winnow::test {
 
 namespace {

@@ -8,7 +8,6 @@
 #include <QTextBlockFormat>
 #include <QTextDocument>
 #include <algorithm>
-#include <memory>
 
 #include "ui/chat_view/document_formulas.h"
 #include "ui/chat_view/mark_places.h"

@@ -1,7 +1,5 @@
 #include "ui/chat_view/mark_places.h"
 
-#include <algorithm>
-
 namespace winnow::ui {
 namespace {
 

@@ -2,7 +2,6 @@
 
 #include <QAccessibleWidget>
 #include <map>
-#include <memory>
 
 #include "app/words/error_text.h"
 #include "ui/chat_view/answer_figures.h"

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <QUrl>
-#include <compare>
 #include <optional>
 
 #include "ui/chat_view/message_actions.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "ui/chat_view/transcript_view.h"
-#include "ui/theme/theme.h"
 
 namespace winnow::ui {
 

@@ -11,7 +11,6 @@
 #include <algorithm>
 
 #include "app/words/attached_words.h"
-#include "app/words/display_text.h"
 #include "app/words/format_text.h"
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/viewer_parts.h"

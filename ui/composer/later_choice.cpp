@@ -5,7 +5,6 @@
 #include <QLabel>
 #include <QStandardItemModel>
 #include <QVBoxLayout>
-#include <utility>
 
 #include "ui/recipes/later_questions.h"
 #include "ui/theme/theme.h"

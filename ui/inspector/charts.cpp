@@ -5,7 +5,6 @@
 #include <QPainterPath>
 #include <QToolTip>
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "app/words/format_text.h"

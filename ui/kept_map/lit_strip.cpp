@@ -3,7 +3,6 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
-#include <cmath>
 
 #include "app/words/format_text.h"
 #include "ui/kept_map/kept_heat_map.h"

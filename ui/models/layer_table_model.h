@@ -5,7 +5,6 @@
 
 #include <QAbstractTableModel>
 #include <QModelIndexList>
-#include <string>
 #include <vector>
 
 #include "app/words/attached_words.h"

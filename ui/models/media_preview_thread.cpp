@@ -13,7 +13,6 @@
 #include "app/media/files/subtitles.h"
 #include "app/media/files/text_encoding.h"
 #include "app/media/files/thumbnails.h"
-#include "app/words/format_text.h"
 #include "app/words/media_names.h"
 
 namespace winnow::ui {

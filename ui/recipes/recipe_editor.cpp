@@ -16,8 +16,6 @@
 #include <QSpinBox>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "app/words/display_text.h"
 #include "ui/recipes/before_field.h"
@@ -26,7 +24,6 @@
 #include "ui/recipes/recipe_words.h"
 #include "ui/theme/dialog_page.h"
 #include "ui/theme/file_dialog.h"
-#include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {

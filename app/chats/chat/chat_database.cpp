@@ -12,7 +12,6 @@
 #include "app/chats/chat/file_line_rows.h"
 #include "app/chats/chat/message_rows.h"
 #include "app/chats/chat/run_json.h"
-#include "app/chats/chat/schema.h"
 #include "app/chats/chat/storage_fault.h"
 #include "app/chats/chat/thumbnail_store.h"
 #include "app/ground/process/instance_lock.h"

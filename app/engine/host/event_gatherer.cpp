@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "app/engine/host/engine_host.h"
-
 namespace winnow::app {
 
 namespace {

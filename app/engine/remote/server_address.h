@@ -5,7 +5,6 @@
 // text as subject. Pure; threads: any.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 

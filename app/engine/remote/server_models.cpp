@@ -1,7 +1,5 @@
 #include "app/engine/remote/server_models.h"
 
-#include <utility>
-
 #include "app/engine/remote/key_ring.h"
 #include "app/engine/remote/server_connection.h"
 #include "app/engine/remote/server_traits.h"

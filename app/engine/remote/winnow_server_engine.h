@@ -6,7 +6,6 @@
 // servers. Threads: one.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>

@@ -4,7 +4,6 @@
 #include <QFile>
 #include <QSaveFile>
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>

@@ -4,7 +4,6 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
-#include <stdexcept>
 
 #include "engine/base/json_document.h"
 

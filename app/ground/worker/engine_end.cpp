@@ -2,7 +2,6 @@
 
 #include <QFile>
 #include <QProcess>
-#include <cstring>
 #include <string>
 
 namespace winnow::app {

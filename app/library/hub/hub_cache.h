@@ -13,7 +13,6 @@
 #pragma once
 
 #include <QString>
-#include <memory>
 #include <vector>
 
 #include "app/library/hub/hub_repository.h"

@@ -1,7 +1,6 @@
 #include "app/media/files/content_type.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string_view>
 

@@ -8,7 +8,6 @@
 
 #include <QString>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 

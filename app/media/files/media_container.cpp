@@ -5,7 +5,6 @@ extern "C" {
 }
 
 #include <algorithm>
-#include <cstdio>
 
 #include "app/media/files/allowed_video.h"
 

@@ -1,7 +1,6 @@
 #include "app/media/files/orientation.h"
 
 #include <cstdlib>
-#include <utility>
 
 namespace winnow::app {
 namespace {

@@ -7,7 +7,6 @@
 #include <QString>
 #include <QStringView>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "engine/media/media_notice.h"

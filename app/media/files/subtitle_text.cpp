@@ -6,7 +6,6 @@
 #include <QStringList>
 #include <QStringView>
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>

@@ -5,7 +5,6 @@ extern "C" {
 }
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "app/media/files/decoding_plan.h"

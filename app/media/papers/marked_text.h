@@ -8,7 +8,6 @@
 #include <QString>
 #include <QStringView>
 #include <string>
-#include <string_view>
 
 namespace winnow::app {
 

@@ -3,7 +3,6 @@
 #include <QPdfSelection>
 #include <algorithm>
 #include <chrono>
-#include <string>
 #include <utility>
 #include <vector>
 

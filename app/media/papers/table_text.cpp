@@ -6,9 +6,7 @@
 #include <QStringList>
 #include <QXmlStreamReader>
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <utility>
 
 #include "app/media/papers/office_text.h"
 

@@ -6,7 +6,6 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
-#include <memory>
 #include <string>
 
 #include "app/programs/cli/exit_status.h"

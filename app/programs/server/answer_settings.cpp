@@ -3,7 +3,6 @@
 #include <QRandomGenerator>
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "app/ground/recipes/recipe_json.h"
 #include "app/programs/server/api_refusal.h"

@@ -9,7 +9,6 @@
 
 #include <QThreadPool>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 

@@ -1,7 +1,6 @@
 #include "engine/compression/decode/recency_eviction.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "engine/base/error.h"

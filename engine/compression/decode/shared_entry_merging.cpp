@@ -1,7 +1,6 @@
 #include "engine/compression/decode/shared_entry_merging.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "engine/base/error.h"
 #include "engine/compression/decode/nearest_slots.h"

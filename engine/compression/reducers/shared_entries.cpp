@@ -1,7 +1,6 @@
 #include "engine/compression/reducers/shared_entries.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "engine/compression/reducers/device_merge.h"
 #include "engine/device/host_numbers.h"

@@ -8,7 +8,6 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "engine/generation/context/request_context.h"

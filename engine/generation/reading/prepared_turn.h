@@ -5,7 +5,6 @@
 // thread only.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <utility>
 
 #include "engine/base/fnv.h"
 #include "engine/device/host_numbers.h"

@@ -1,7 +1,6 @@
 #include "engine/generation/segment/time_instruction.h"
 
 #include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <utility>
 

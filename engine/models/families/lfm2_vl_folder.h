@@ -9,8 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "engine/layers/activation.h"
 #include "engine/model_files/model_package.h"

@@ -6,7 +6,6 @@
 // a LLaVA-Video's file has it (llava_onevision_folder.h). Errors: kDamagedFile naming the tensor, kUnsupportedModel where the select
 // strategy leaves no square grid, Interrupted.
 #include <memory>
-#include <string>
 
 #include "engine/base/error.h"
 #include "engine/model_files/family_templates.h"

@@ -11,7 +11,6 @@
 #include <ranges>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/model_files/family_templates.h"

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "engine/layers/activation.h"
 #include "engine/model_files/model_package.h"

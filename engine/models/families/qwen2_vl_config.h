@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "engine/base/json_document.h"
 #include "engine/models/config/decoder_config.h"

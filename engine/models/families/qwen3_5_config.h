@@ -6,7 +6,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "engine/models/families/qwen3_vl_config.h"
 

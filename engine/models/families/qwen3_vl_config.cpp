@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 #include <set>
 #include <string_view>
 #include <utility>

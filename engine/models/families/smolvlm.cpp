@@ -9,7 +9,6 @@
 #include <array>
 #include <cmath>
 #include <memory>
-#include <string_view>
 #include <utility>
 
 #include "engine/layers/linear.h"

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "engine/base/json_document.h"
 #include "engine/model_files/model_package.h"

@@ -1,7 +1,6 @@
 #include "engine/models/families/smolvlm_pixels.h"
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "engine/base/error.h"

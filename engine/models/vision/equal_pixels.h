@@ -9,7 +9,6 @@
 
 #include <ATen/ATen.h>
 
-#include <cstdint>
 #include <vector>
 
 #include "engine/vision/pixel_values.h"

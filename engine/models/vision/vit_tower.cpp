@@ -1,7 +1,6 @@
 #include "engine/models/vision/vit_tower.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 

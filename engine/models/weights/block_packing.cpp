@@ -4,7 +4,6 @@
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "engine/device/work_team.h"
 #include "engine/layers/device_block_matrix.h"

@@ -5,7 +5,6 @@
 #include <functional>
 #include <numeric>
 #include <queue>
-#include <tuple>
 
 #include "engine/recipes/budget.h"
 #include "engine/recipes/composition.h"

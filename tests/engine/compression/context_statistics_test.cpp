@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "engine/base/error.h"
 #include "engine/compression/statistics/context_keys.h"
 #include "engine/compression/statistics/expected_attention.h"
 #include "engine/layers/rotary.h"

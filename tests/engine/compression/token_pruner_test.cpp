@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "engine/base/error.h"
 #include "engine/compression/statistics/attention_statistics.h"
 #include "tests/engine/compression/layer_fixture.h"

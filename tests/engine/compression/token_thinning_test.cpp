@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/base/error.h"
 #include "engine/base/json_document.h"
 #include "tests/support/golden_tensors.h"
 #include "tests/support/source_folder.h"

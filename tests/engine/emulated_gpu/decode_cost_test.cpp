@@ -2,7 +2,6 @@
 // it starts is counted.
 #include <algorithm>
 #include <string>
-#include <vector>
 
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/recipes/method_info.h"

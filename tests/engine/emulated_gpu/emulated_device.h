@@ -10,7 +10,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "engine/api/engine.h"
 #include "engine/base/error.h"

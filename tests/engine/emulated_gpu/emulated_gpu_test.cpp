@@ -1,8 +1,6 @@
 // The emulated GPU itself: that it computes as the CPU, and that it notices what the other tests rely on it to notice.
 #include "tests/engine/emulated_gpu/emulated_device.h"
 
-#include <vector>
-
 #include "engine/device/free_memory.h"
 #include "tests/support/tensor_distance.h"
 

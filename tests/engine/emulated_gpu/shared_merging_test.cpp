@@ -1,6 +1,5 @@
 // What a decoded token changes where slots are shared (EMS): the same on a GPU as on the CPU, for the same launches and one wait however
 // many layers and heads there are.
-#include <numeric>
 #include <vector>
 
 #include "engine/compression/decode/shared_entry_merging.h"

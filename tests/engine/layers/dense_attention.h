@@ -3,7 +3,6 @@
 
 #include <ATen/ATen.h>
 
-#include <cmath>
 #include <limits>
 
 #include "engine/layers/attention_window.h"

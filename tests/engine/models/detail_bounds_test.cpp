@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "engine/base/error.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/folder_test_name.h"
 #include "tests/support/vision_folders.h"

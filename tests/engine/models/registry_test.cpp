@@ -3,15 +3,11 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <filesystem>
-#include <fstream>
-#include <functional>
 #include <limits>
 
 #include "engine/base/error.h"
 #include "engine/model_files/hugging_face_folder.h"
 #include "engine/models/weights/block_packing.h"
-#include "engine/weights/safetensors_writer.h"
 #include "tests/engine/models/folder_copy.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/memory_media.h"

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <optional>
-#include <string>
 #include <type_traits>
 #include <variant>
 #include <vector>

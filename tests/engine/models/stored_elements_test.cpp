@@ -1,7 +1,6 @@
 // Folders of 16-bit numbers that are computed with in fp32: held as they are stored, the same results.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <numeric>

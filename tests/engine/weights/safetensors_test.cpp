@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <numeric>
 
 #include "tests/engine/weights/safetensors_bytes.h"
 #include "tests/support/expect_error.h"

@@ -1,5 +1,4 @@
 // Fibers of the CPU: memory is the host's.
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>

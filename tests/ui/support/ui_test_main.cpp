@@ -10,7 +10,6 @@
 #include <cstdio>
 
 #include "app/words/english_plurals.h"
-#include "engine/base/error.h"
 #include "ui/theme/theme.h"
 
 int main(int argc, char** argv) {

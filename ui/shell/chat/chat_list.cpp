@@ -1,7 +1,6 @@
 #include "ui/shell/chat/chat_list.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace winnow::ui {
 namespace {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "app/words/attached_words.h"
-#include "app/words/display_text.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/compare/comparison_view.h"
 #include "ui/recipes/later_questions.h"

@@ -5,7 +5,6 @@
 // the next start. UI thread only.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "ui/shell/ground/notice_bar.h"

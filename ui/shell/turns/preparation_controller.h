@@ -7,7 +7,6 @@
 
 #include <QObject>
 #include <QTimer>
-#include <optional>
 
 #include "app/chats/chat/line_store.h"
 #include "app/chats/settings/settings.h"

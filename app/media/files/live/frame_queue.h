@@ -10,7 +10,6 @@
 #include <deque>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "app/media/files/live/live_bytes.h"

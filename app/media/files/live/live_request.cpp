@@ -7,7 +7,6 @@
 #include <cctype>
 #include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <optional>
 #include <string_view>
 

@@ -1,7 +1,6 @@
 #include "app/media/files/live/network_bytes.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "app/media/files/allowed_video.h"
 

@@ -9,7 +9,6 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QTemporaryDir>
-#include <thread>
 
 #include "tests/support/wait_until.h"
 

@@ -8,7 +8,6 @@
 #include "app/chats/chat/chat_database.h"
 #include "app/chats/chat/database_file.h"
 #include "app/chats/chat/run_json.h"
-#include "app/chats/chat/schema.h"
 #include "app/chats/chat/sqlite_connection.h"
 #include "tests/support/faulty_vfs.h"
 

@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <map>

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <QNetworkAccessManager>
-#include <functional>
 #include <memory>
 
 #include "app/engine/process/event_frames.h"

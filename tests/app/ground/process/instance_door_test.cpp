@@ -11,7 +11,6 @@
 #include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
-#include <cstring>
 #include <memory>
 #include <thread>
 

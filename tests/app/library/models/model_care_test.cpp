@@ -7,7 +7,6 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
-#include <algorithm>
 
 #include "app/library/models/model_uses.h"
 #include "tests/support/scratch_folder.h"

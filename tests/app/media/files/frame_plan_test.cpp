@@ -6,7 +6,6 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <random>
 
 #include "tests/app/media/files/sample_files.h"

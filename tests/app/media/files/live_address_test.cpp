@@ -4,7 +4,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <limits>
 
 #include "tests/app/media/files/live_senders.h"

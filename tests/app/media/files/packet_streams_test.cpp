@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
 #include "app/ground/notices/notice_text.h"
 #include "tests/app/media/files/sample_files.h"

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <string>
-#include <vector>
 
 #include "app/media/files/document_text.h"
 #include "app/media/files/encoding_guess.h"

@@ -1,12 +1,10 @@
 // Damaged documents, some hundred of them, through the process: each is read, or refused with a sentence, within its time.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
-#include <vector>
 
 #include "app/media/process/process_media_reader.h"
 #include "engine/base/error.h"

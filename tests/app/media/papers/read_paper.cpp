@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 
 #include "app/ground/notices/notice_text.h"
 #include "app/media/process/process_media_reader.h"

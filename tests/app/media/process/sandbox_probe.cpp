@@ -22,7 +22,6 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <map>
 #include <string>

@@ -1,7 +1,6 @@
 // `plan` says beforehand what `ask` says afterwards, on real files.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "program_run.h"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
 
 #include "running_program.h"
 #include "tests/support/golden_path.h"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "engine/generation/context/loaded_model.h"
 #include "engine/generation/prefill/segment_prefill.h"

@@ -2,7 +2,6 @@
 // tests/golden/make/make_context_golden.py).
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <numeric>
-#include <string>
 #include <vector>
 
 #include "engine/layers/rotary.h"

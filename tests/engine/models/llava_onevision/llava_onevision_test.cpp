@@ -2,9 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
