@@ -16,21 +16,13 @@
 #include "ui/models/cache_monitor.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
 namespace {
 
 constexpr qint64 kAnswerId = 1;  // of the only message in a column
-
-QLabel* caption() {
-  auto* label = new QLabel;
-  label->setWordWrap(true);
-  label->setTextFormat(Qt::PlainText);
-  setTextRole(label, TextRole::kCaption);
-  setMuted(label);
-  return label;
-}
 
 // The header says so if a column was not run, or failed: the model has not ended without a word.
 MessageStatus statusOf(const ComparisonModel& model, int column) {
@@ -64,10 +56,10 @@ ColumnHeader::ColumnHeader(QWidget* parent) : QFrame(parent) {
   top->addWidget(m_title, 1);
   top->addWidget(m_alone);
   layout->addLayout(top);
-  m_stage = caption();
-  m_figures = caption();
-  m_agreement = caption();
-  m_remark = caption();
+  m_stage = captionLabel();
+  m_figures = captionLabel();
+  m_agreement = captionLabel();
+  m_remark = captionLabel();
   for (QLabel* label : {m_stage, m_figures, m_agreement, m_remark}) layout->addWidget(label);
   layout->addStretch(1);
   connect(m_alone, &QToolButton::clicked, this, &ColumnHeader::aloneRequested);

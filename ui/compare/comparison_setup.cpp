@@ -4,7 +4,6 @@
 #include <QComboBox>
 #include <QGridLayout>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QPainter>
 #include <QPushButton>
 #include <QScrollArea>
@@ -22,6 +21,7 @@
 #include "ui/theme/dialog_page.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/rooms.h"
 #include "ui/theme/theme.h"
 
@@ -87,10 +87,7 @@ ComparisonSetup::ComparisonSetup(std::vector<MethodInfo> methods, app::Settings&
   m_add->setIcon(icon(Glyph::kPlus, IconColor::kMuted));
   m_add->setText(tr("Add a method"));
   layout->addWidget(m_chips);
-  m_problem = new QLabel;
-  m_problem->setWordWrap(true);
-  m_problem->setTextFormat(Qt::PlainText);
-  setTextRole(m_problem, TextRole::kCaption);
+  m_problem = wrappedLabel(QString(), TextRole::kCaption);
   m_problem->hide();
   layout->addWidget(m_problem);
   auto* bottom = new QHBoxLayout;

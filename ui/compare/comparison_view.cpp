@@ -4,7 +4,6 @@
 #include <QClipboard>
 #include <QEvent>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QLocale>
 #include <QProgressBar>
 #include <QPushButton>
@@ -25,6 +24,7 @@
 #include "ui/theme/dialog_page.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -74,20 +74,13 @@ ComparisonView::ComparisonView(QWidget* parent) : QWidget(parent) {
   m_question = new ElidedLabel(Qt::ElideRight);
   m_question->setContentsMargins(theme().px(6), 0, 0, 0);
   layout->addWidget(m_question);
-  m_shared = new QLabel;
-  m_shared->setWordWrap(true);
-  m_shared->setTextFormat(Qt::PlainText);
+  m_shared = captionLabel();
   m_shared->setContentsMargins(theme().px(6), 0, 0, 0);
-  setTextRole(m_shared, TextRole::kCaption);
-  setMuted(m_shared);
   layout->addWidget(m_shared);
-  m_verdict = new QLabel;
-  m_verdict->setWordWrap(true);
-  m_verdict->setTextFormat(Qt::PlainText);
+  m_verdict = wrappedLabel(QString(), TextRole::kHeading);
   m_verdict->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   m_verdict->setAccessibleName(tr("What came out"));
   m_verdict->setContentsMargins(theme().px(6), theme().px(2), 0, theme().px(4));
-  setTextRole(m_verdict, TextRole::kHeading);
   layout->addWidget(m_verdict);
   m_progress = new QProgressBar;
   m_progress->setTextVisible(false);
@@ -97,9 +90,7 @@ ComparisonView::ComparisonView(QWidget* parent) : QWidget(parent) {
   setMargins(shared, 6, 0, 6, 4);
   shared->addWidget(m_progress);
   layout->addLayout(shared);
-  m_failure = new QLabel;
-  m_failure->setWordWrap(true);
-  m_failure->setTextFormat(Qt::PlainText);
+  m_failure = wrappedLabel();
   m_failure->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   m_failure->setAccessibleName(tr("Why the comparison failed"));
   m_failure->setContentsMargins(theme().px(6), 0, 0, 0);

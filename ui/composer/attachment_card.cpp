@@ -34,6 +34,7 @@
 #include "ui/theme/elided_label.h"
 #include "ui/theme/file_dialog.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -110,15 +111,8 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
   m_name->setMinimumWidth(theme().px(60));
   m_name->setToolTip(name.toHtmlEscaped());
   setTextRole(m_name, TextRole::kStrong);
-  m_detail = new QLabel(tr("Opening…"));
-  m_detail->setTextFormat(Qt::PlainText);
-  m_detail->setWordWrap(true);
-  setTextRole(m_detail, TextRole::kCaption);
-  setMuted(m_detail);
-  m_noticed = new QLabel;
-  m_noticed->setTextFormat(Qt::PlainText);
-  m_noticed->setWordWrap(true);
-  setTextRole(m_noticed, TextRole::kCaption);
+  m_detail = captionLabel(tr("Opening…"));
+  m_noticed = wrappedLabel(QString(), TextRole::kCaption);
   m_noticed->hide();
   words->addWidget(m_name);
   words->addWidget(m_detail);
@@ -629,11 +623,7 @@ void AttachmentCard::buildVideoControls() {
   m_frames->setValue(m_attachment.plan.frame_count > 0 ? m_attachment.plan.frame_count : 64);
   m_frames->setAccessibleName(tr("Number of frames"));
   m_frames->setToolTip(tr("How many frames the model sees"));
-  m_plan = new QLabel;
-  m_plan->setTextFormat(Qt::PlainText);
-  m_plan->setWordWrap(true);
-  setTextRole(m_plan, TextRole::kCaption);
-  setMuted(m_plan);
+  m_plan = captionLabel();
   row->addWidget(m_frames);
   row->addWidget(m_plan, 1);
   m_contents = new QPushButton(tr("Contents"));

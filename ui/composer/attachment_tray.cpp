@@ -2,7 +2,6 @@
 
 #include <QApplication>
 #include <QGridLayout>
-#include <QLabel>
 #include <QPushButton>
 #include <QResizeEvent>
 #include <QScrollBar>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "ui/composer/detail_choice.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -42,8 +42,7 @@ AttachmentTray::AttachmentTray(MediaPreview& preview, QWidget* parent) : QScroll
   m_layout = new QVBoxLayout(m_content);
   m_layout->setContentsMargins(0, 0, 0, 0);
   setSpacing(m_layout, 6);
-  m_count = new QLabel;
-  setTextRole(m_count, TextRole::kCaptionStrong);
+  m_count = lineLabel(QString(), TextRole::kCaptionStrong);
   m_gridBox = new QWidget;
   m_grid = new QGridLayout(m_gridBox);
   m_grid->setContentsMargins(0, 0, 0, 0);

@@ -6,7 +6,6 @@
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QMimeData>
 #include <QPainter>
 #include <QToolButton>
@@ -28,6 +27,7 @@
 #include "ui/composer/thinking_choice.h"
 #include "ui/theme/file_dialog.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/rooms.h"
 #include "ui/theme/theme.h"
 
@@ -41,10 +41,7 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   auto* layout = new QVBoxLayout(this);
   setMargins(layout, 12, 10, 10, 8);
   setSpacing(layout, 6);
-  m_notice = new QLabel;
-  m_notice->setWordWrap(true);
-  m_notice->setTextFormat(Qt::PlainText);
-  setTextRole(m_notice, TextRole::kCaption);
+  m_notice = wrappedLabel(QString(), TextRole::kCaption);
   m_notice->hide();
   m_tray = new AttachmentTray(preview);
   m_prompt = new PromptEdit;
@@ -65,8 +62,7 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   m_method->addLaterChoice();
   m_chatSettings = new ChatSettingsButton;
   m_thinking = new ThinkingChoice;
-  m_hint = new QLabel(tr("Shift+Enter: new line"));
-  setTextRole(m_hint, TextRole::kCaption);
+  m_hint = lineLabel(tr("Shift+Enter: new line"), TextRole::kCaption);
   setMuted(m_hint);
   m_compare = new QToolButton;
   m_compare->setAutoRaise(true);

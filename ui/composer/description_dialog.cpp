@@ -11,6 +11,7 @@
 
 #include "app/words/format_text.h"
 #include "ui/theme/dialog_page.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -31,13 +32,6 @@ DescribedSentence sentenceOf(const std::vector<DescribedWord>& words) {
   const auto most = std::max_element(shown.begin(), shown.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most != shown.end()) std::tie(sentence.media, sentence.frame) = most->first;
   return sentence;
-}
-
-QLabel* paragraph(const QString& text) {
-  auto* label = new QLabel(text);
-  label->setTextFormat(Qt::PlainText);
-  label->setWordWrap(true);
-  return label;
 }
 
 }  // namespace
@@ -87,11 +81,11 @@ DescriptionDialog::DescriptionDialog(const QList<DescribedSentence>& sentences, 
   setAttribute(Qt::WA_DeleteOnClose);
   auto* outer = new QVBoxLayout(this);
   outer->addWidget(
-      paragraph(tr("Before your question, the model wrote this description for itself. It keeps what it looked at for these words. "
-                   "Questions about anything missing here may fail.")));
+      wrappedLabel(tr("Before your question, the model wrote this description for itself. It keeps what it looked at for these words. "
+                      "Questions about anything missing here may fail.")));
   if (!useful)
     outer->addWidget(
-        paragraph(tr("The description says little, so the model also repeated everything once and kept what it needed for that.")));
+        wrappedLabel(tr("The description says little, so the model also repeated everything once and kept what it needed for that.")));
   auto* page = new QWidget;
   auto* grid = new QGridLayout(page);
   grid->setColumnStretch(1, 1);
@@ -113,7 +107,7 @@ DescriptionDialog::DescriptionDialog(const QList<DescribedSentence>& sentences, 
       grid->addWidget(button, row, 0, Qt::AlignTop);
       m_buttons.append(button);
     }
-    QLabel* said = paragraph(sentence.text);
+    QLabel* said = wrappedLabel(sentence.text);
     said->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     grid->addWidget(said, row++, 1);
   }

@@ -4,7 +4,6 @@
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QScrollBar>
@@ -18,6 +17,7 @@
 #include "app/words/error_text.h"
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/viewer_parts.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -66,8 +66,7 @@ DocumentViewer::DocumentViewer(MediaPreview& preview, const app::Attachment& doc
   m_search->setPlaceholderText(tr("Find (Ctrl+F)"));
   m_search->setAccessibleName(tr("Find in the document"));
   m_search->setClearButtonEnabled(true);
-  m_caption = new QLabel;
-  setTextRole(m_caption, TextRole::kCaption);
+  m_caption = lineLabel(QString(), TextRole::kCaption);
   setMuted(m_caption);
   m_pin = new PinButton(tr("Pin this document"), tr("Unpin this document"));
   bar->addWidget(m_search, 1);

@@ -2,11 +2,11 @@
 
 #include <QAbstractItemView>
 #include <QComboBox>
-#include <QLabel>
 #include <QStandardItemModel>
 #include <QVBoxLayout>
 
 #include "ui/recipes/later_questions.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -15,8 +15,7 @@ LaterChoice::LaterChoice(QWidget* parent) : QWidget(parent) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins({});
   setSpacing(layout, 8);
-  auto* title = new QLabel(tr("Later &questions"));
-  setTextRole(title, TextRole::kStrong);
+  auto* title = lineLabel(tr("Later &questions"), TextRole::kStrong);
   layout->addWidget(title);
   m_box = new QComboBox;
   m_box->setAccessibleName(tr("What later questions use"));
@@ -25,11 +24,7 @@ LaterChoice::LaterChoice(QWidget* parent) : QWidget(parent) {
   m_box->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   title->setBuddy(m_box);
   layout->addWidget(m_box);
-  m_cost = new QLabel;
-  m_cost->setWordWrap(true);
-  m_cost->setTextFormat(Qt::PlainText);
-  setTextRole(m_cost, TextRole::kCaption);
-  setMuted(m_cost);
+  m_cost = captionLabel();
   layout->addWidget(m_cost);
   connect(m_box, &QComboBox::activated, this, [this] {
     m_guard = static_cast<Guard>(m_box->currentData().toInt());

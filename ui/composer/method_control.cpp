@@ -16,6 +16,7 @@
 #include "ui/recipes/method_texts.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/popup_card.h"
 #include "ui/theme/theme.h"
 
@@ -34,19 +35,14 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
   QVBoxLayout* layout = m_card->content();
   setMargins(layout, 16, 16, 16, 16);
   setSpacing(layout, 8);
-  auto* title = new QLabel(tr("Cache method"));
-  setTextRole(title, TextRole::kStrong);
+  auto* title = lineLabel(tr("Cache method"), TextRole::kStrong);
   layout->addWidget(title);
   m_pick = new QPushButton;
   m_pick->setIcon(ui::icon(Glyph::kChevronRight, IconColor::kMuted));
   m_pick->setLayoutDirection(isRightToLeft() ? Qt::LeftToRight : Qt::RightToLeft);  // the chevron behind the name
   m_pick->setToolTip(tr("Choose another method or recipe"));
   layout->addWidget(m_pick);
-  m_about = new QLabel;
-  m_about->setWordWrap(true);
-  m_about->setTextFormat(Qt::PlainText);
-  setTextRole(m_about, TextRole::kCaption);
-  setMuted(m_about);
+  m_about = captionLabel();
   layout->addWidget(m_about);
   m_share = new QLabel;
   m_share->setWordWrap(true);
@@ -66,11 +62,7 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
   row->addWidget(m_slider, 1);
   row->addWidget(m_spin);
   layout->addLayout(row);
-  m_mass = new QLabel;
-  m_mass->setWordWrap(true);
-  m_mass->setTextFormat(Qt::PlainText);
-  setTextRole(m_mass, TextRole::kCaption);
-  setMuted(m_mass);
+  m_mass = captionLabel();
   m_mass->hide();
   layout->addWidget(m_mass);
   addGap(layout, 4);

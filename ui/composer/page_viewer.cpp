@@ -23,6 +23,7 @@
 #include "ui/composer/password_dialog.h"
 #include "ui/composer/viewer_parts.h"
 #include "ui/theme/find_bar.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -111,8 +112,7 @@ void PageViewer::build() {
   layout->addWidget(middle, 1);
   auto* bar = new QHBoxLayout;
   setSpacing(bar, 8);
-  m_caption = new QLabel;
-  setTextRole(m_caption, TextRole::kCaption);
+  m_caption = lineLabel(QString(), TextRole::kCaption);
   setMuted(m_caption);
   m_pin = new PinButton(tr("Pin this document"), tr("Unpin this document"));
   m_quote = new QPushButton(tr("&Quote in the question"));

@@ -3,13 +3,13 @@
 #include <QCheckBox>
 #include <QDialogButtonBox>
 #include <QFile>
-#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QVBoxLayout>
 #include <algorithm>
 
 #include "app/words/attached_words.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -20,19 +20,14 @@ PasswordDialog::PasswordDialog(MediaPreview& preview, const QByteArray& path, QW
   setWindowTitle(tr("Password"));
   auto* layout = new QVBoxLayout(this);
   setSpacing(layout, 8);
-  auto* asks = new QLabel(
+  auto* asks = wrappedLabel(
       tr("“%1” is encrypted. Its password is held until Winnow ends, and saved nowhere.").arg(app::attachedName(QFile::decodeName(path))));
-  asks->setTextFormat(Qt::PlainText);
-  asks->setWordWrap(true);
   layout->addWidget(asks);
   m_box = new QLineEdit;
   m_box->setEchoMode(QLineEdit::Password);
   m_box->setAccessibleName(tr("Password of the document"));
   layout->addWidget(m_box);
-  m_told = new QLabel;
-  m_told->setTextFormat(Qt::PlainText);
-  m_told->setWordWrap(true);
-  setTextRole(m_told, TextRole::kCaption);
+  m_told = wrappedLabel(QString(), TextRole::kCaption);
   const auto colour = [this] {
     QPalette palette = m_told->palette();
     palette.setColor(QPalette::WindowText, theme().colors().warning);

@@ -1,10 +1,10 @@
 #include "ui/composer/paste_offer.h"
 
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QPushButton>
 
 #include "app/words/format_text.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -13,10 +13,7 @@ PasteOffer::PasteOffer(QWidget* parent) : QWidget(parent) {
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   setSpacing(layout, 8);
-  m_words = new QLabel;
-  m_words->setWordWrap(true);
-  m_words->setTextFormat(Qt::PlainText);
-  setTextRole(m_words, TextRole::kCaption);
+  m_words = wrappedLabel(QString(), TextRole::kCaption);
   m_attach = new QPushButton(tr("Attach as document"));
   m_attach->setToolTip(tr("A document is read and compressed once; you can then ask many questions about it"));
   m_keep = new QPushButton(tr("Keep as text"));

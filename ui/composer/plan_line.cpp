@@ -8,6 +8,7 @@
 
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -17,11 +18,8 @@ PlanLine::PlanLine(QWidget* parent) : QWidget(parent) {
   setMargins(m_layout, 12, 4, 12, 0);
   setSpacing(m_layout, 6);
   m_mark = new QLabel;
-  m_text = new QLabel;
-  m_text->setTextFormat(Qt::PlainText);
-  m_text->setWordWrap(true);
+  m_text = wrappedLabel(QString(), TextRole::kCaption);
   m_short = new ElidedLabel(Qt::ElideRight);
-  setTextRole(m_text, TextRole::kCaption);
   setTextRole(m_short, TextRole::kCaption);
   m_layout->addWidget(m_mark);
   m_layout->addWidget(m_text, 1);

@@ -6,6 +6,7 @@
 #include <QPushButton>
 
 #include "ui/theme/elided_label.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -14,11 +15,8 @@ PreparationLine::PreparationLine(QWidget* parent) : QWidget(parent) {
   auto* layout = new QHBoxLayout(this);
   setMargins(layout, 12, 4, 12, 0);
   setSpacing(layout, 8);
-  m_text = new QLabel;
-  m_text->setTextFormat(Qt::PlainText);
-  m_text->setWordWrap(true);
+  m_text = wrappedLabel(QString(), TextRole::kCaption);
   m_short = new ElidedLabel(Qt::ElideRight);
-  setTextRole(m_text, TextRole::kCaption);
   setTextRole(m_short, TextRole::kCaption);
   m_bar = new QProgressBar;
   m_bar->setRange(0, 1000);

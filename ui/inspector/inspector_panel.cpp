@@ -25,6 +25,7 @@
 #include "ui/recipes/recipe_words.h"
 #include "ui/theme/dialog_page.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -32,14 +33,6 @@ namespace {
 
 constexpr int kRefreshMs = 100;
 constexpr double kLeastPartMs = 0.5;
-
-QLabel* caption(const QString& text) {
-  auto* label = new QLabel(text);
-  label->setWordWrap(true);
-  setTextRole(label, TextRole::kCaption);
-  setMuted(label);
-  return label;
-}
 
 // Parts below a millisecond are left out; empty if there are no parts.
 QString firstWordParts(const TimingsMs& t) {
@@ -71,11 +64,7 @@ QString memoryExplained(const KvBytes& kv) {
   return sentences.join(QLatin1Char(' '));
 }
 
-QLabel* section(const QString& text) {
-  auto* label = new QLabel(text);
-  setTextRole(label, TextRole::kCaptionStrong);
-  return label;
-}
+QLabel* section(const QString& text) { return lineLabel(text, TextRole::kCaptionStrong); }
 
 QString ofWhat(const CacheFigures& f) {
   const QString share = app::formatShare(f.keptShare), ofAll = app::formatShare(f.keptOfAll);
@@ -128,7 +117,7 @@ QWidget* InspectorPanel::buildEmpty() {
   title->setAlignment(Qt::AlignCenter);
   title->setWordWrap(true);
   setTextRole(title, TextRole::kStrong);
-  auto* words = caption(tr("Ask a question to see what each layer of the model keeps and drops."));
+  auto* words = captionLabel(tr("Ask a question to see what each layer of the model keeps and drops."));
   words->setAlignment(Qt::AlignCenter);
   layout->addStretch(1);
   layout->addWidget(mark);
@@ -158,12 +147,12 @@ QWidget* InspectorPanel::buildNow() {
   m_toLast = new QPushButton(icon(Glyph::kChevronLeft), tr("Back to the last answer"));
   connect(m_toLast, &QPushButton::clicked, this, &InspectorPanel::lastAnswerRequested);
   layout->addWidget(m_toLast, 0, Qt::AlignLeft);
-  m_ofNew = caption(QString());
+  m_ofNew = captionLabel();
   layout->addWidget(m_ofNew);
   layout->addWidget(m_progress);
   addGap(layout, 10);
 
-  m_notYet = caption(tr("Figures follow when the prompt is read."));
+  m_notYet = captionLabel(tr("Figures follow when the prompt is read."));
   layout->addWidget(m_notYet);
   const auto add = [this, layout](QWidget* widget) {
     layout->addWidget(widget);
@@ -174,18 +163,17 @@ QWidget* InspectorPanel::buildNow() {
     m_ofOwnCache << widget;
   };
   add(section(tr("Cache")));
-  m_bytes = new QLabel;
-  setTextRole(m_bytes, TextRole::kDisplay);
-  m_bytesDetail = caption(QString());
+  m_bytes = lineLabel(QString(), TextRole::kDisplay);
+  m_bytesDetail = captionLabel();
   add(m_bytes);
   add(m_bytesDetail);
   m_memory = new MemoryBar;
   own(m_memory);
-  m_memoryDetail = caption(QString());
+  m_memoryDetail = captionLabel();
   layout->addWidget(m_memoryDetail);
-  m_pinned = caption(QString());
+  m_pinned = captionLabel();
   layout->addWidget(m_pinned);
-  m_notes = caption(QString());
+  m_notes = captionLabel();
   layout->addWidget(m_notes);
   addGap(layout, 10);
 
@@ -209,25 +197,24 @@ QWidget* InspectorPanel::buildNow() {
   add(section(tr("Speed")));
   auto* speed = new QHBoxLayout;
   setSpacing(speed, 12);
-  m_speed = new QLabel;
-  setTextRole(m_speed, TextRole::kTitle);
+  m_speed = lineLabel(QString(), TextRole::kTitle);
   m_sparkline = new Sparkline;
   speed->addWidget(m_speed);
   speed->addWidget(m_sparkline, 1);
   m_ofReport << m_speed << m_sparkline;
   layout->addLayout(speed);
-  m_firstToken = caption(QString());
+  m_firstToken = captionLabel();
   add(m_firstToken);
-  m_firstParts = caption(QString());
+  m_firstParts = captionLabel();
   layout->addWidget(m_firstParts);
   addGap(layout, 10);
 
   own(section(tr("Layers")));
-  own(caption(
+  own(captionLabel(
       tr("One bar per layer, from layer 0. Outline: limit. Fill: in use; blue for attachments, orange for text, green for the answer.")));
   m_layers = new LayerBars;
   own(m_layers);
-  m_why = caption(QString());
+  m_why = captionLabel();
   layout->addWidget(m_why);
   layout->addStretch(1);
 

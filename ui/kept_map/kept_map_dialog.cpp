@@ -31,6 +31,7 @@
 #include "ui/theme/dialog_page.h"
 #include "ui/theme/find_bar.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -40,15 +41,6 @@ constexpr int kPlayMs = 600;
 constexpr std::size_t kMostPictures = 64;
 constexpr QSize kLargest(1280, 960);
 constexpr int kNarrowUnits = 820;  // below this the frame stands under the heat-map
-
-QLabel* caption(const QString& text) {
-  auto* label = new QLabel(text);
-  label->setWordWrap(true);
-  label->setTextFormat(Qt::PlainText);
-  setTextRole(label, TextRole::kCaption);
-  setMuted(label);
-  return label;
-}
 
 }  // namespace
 
@@ -64,7 +56,7 @@ KeptMapDialog::KeptMapDialog(MediaPreview& preview, const QString& subject, QWid
   setSpacing(layout, 8);
 
   auto* top = new QHBoxLayout;
-  top->addWidget(caption(tr("What each layer kept of the prompt, just before the answer.")), 1, Qt::AlignVCenter);
+  top->addWidget(captionLabel(tr("What each layer kept of the prompt, just before the answer.")), 1, Qt::AlignVCenter);
   top->addWidget(buildExport(), 0, Qt::AlignTop);
   layout->addLayout(top);
   m_choice = new QComboBox;
@@ -153,10 +145,7 @@ QWidget* KeptMapDialog::buildMap() {
   auto* mapColumn = new QVBoxLayout(left);
   setMargins(mapColumn, 0, 0, 0, 0);
   setSpacing(mapColumn, 6);
-  m_cell = new QLabel;
-  m_cell->setWordWrap(true);
-  m_cell->setTextFormat(Qt::PlainText);
-  setTextRole(m_cell, TextRole::kStrong);
+  m_cell = wrappedLabel(QString(), TextRole::kStrong);
   m_heatMap = new KeptHeatMap(m_model);
   mapColumn->addWidget(m_cell);
   mapColumn->addWidget(m_heatMap, 1);
@@ -168,17 +157,14 @@ QWidget* KeptMapDialog::buildMap() {
   auto* detailColumn = new QVBoxLayout(right);
   setMargins(detailColumn, 0, 0, 0, 0);
   setSpacing(detailColumn, 6);
-  m_partTitle = new QLabel;
-  m_partTitle->setWordWrap(true);
-  m_partTitle->setTextFormat(Qt::PlainText);
-  setTextRole(m_partTitle, TextRole::kStrong);
+  m_partTitle = wrappedLabel(QString(), TextRole::kStrong);
   m_detail = new QStackedWidget;
   m_patches = new PatchView(m_model);
   m_text = new TokenTextView(m_model);
   m_detail->addWidget(m_patches);
   m_detail->addWidget(m_text);
-  m_key = caption({});
-  m_pointed = caption({});
+  m_key = captionLabel();
+  m_pointed = captionLabel();
   connect(m_patches, &PatchView::patchPointed, this, &KeptMapDialog::onPointed);
   connect(m_text, &TokenTextView::tokenPointed, this, &KeptMapDialog::onPointed);
   m_find = new FindBar(tr("Find words, or :12 for line 12"), tr("Find in the text"));

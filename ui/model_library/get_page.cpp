@@ -15,6 +15,7 @@
 #include "app/words/library_words.h"
 #include "ui/model_library/card_list.h"
 #include "ui/model_library/model_card.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -30,11 +31,7 @@ bool wantsToken(const app::DownloadFault& fault) {
          (fault.problem == DownloadProblem::kNoSuchModel && fault.status == kUnauthorised);
 }
 
-QLabel* heading(const QString& text) {
-  auto* label = new QLabel(text);
-  setTextRole(label, TextRole::kHeading);
-  return label;
-}
+QLabel* heading(const QString& text) { return lineLabel(text, TextRole::kHeading); }
 
 }  // namespace
 
@@ -61,11 +58,7 @@ GetPage::GetPage(app::ModelShelf& shelf, app::DownloadQueue& queue, const HubMod
   row->addWidget(token);
   connect(token, &QPushButton::clicked, this, &GetPage::openToken);
   column->addLayout(row);
-  m_hint = new QLabel;
-  m_hint->setWordWrap(true);
-  m_hint->setTextFormat(Qt::PlainText);
-  setTextRole(m_hint, TextRole::kCaption);
-  setMuted(m_hint);
+  m_hint = captionLabel();
   column->addWidget(m_hint);
   buildToken(*column);
   m_onItsWay = heading(tr("Downloads"));
@@ -132,12 +125,8 @@ void GetPage::buildToken(QVBoxLayout& column) {
   row->addWidget(keep);
   box->addLayout(row);
   m_tokenSaid =
-      new QLabel(tr("Your desktop’s key store keeps it, if there is one. It is sent to %1 only. HF_TOKEN is tried first where it is set.")
-                     .arg(m_hub.host));
-  m_tokenSaid->setWordWrap(true);
-  m_tokenSaid->setTextFormat(Qt::PlainText);
-  setTextRole(m_tokenSaid, TextRole::kCaption);
-  setMuted(m_tokenSaid);
+      captionLabel(tr("Your desktop’s key store keeps it, if there is one. It is sent to %1 only. HF_TOKEN is tried first where it is set.")
+                       .arg(m_hub.host));
   box->addWidget(m_tokenSaid);
   m_tokenBox->hide();
   column.addWidget(m_tokenBox);

@@ -1,6 +1,5 @@
 #include "ui/model_library/here_page.h"
 
-#include <QLabel>
 #include <QPushButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include "app/words/format_text.h"
 #include "app/words/library_words.h"
 #include "ui/model_library/card_list.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -17,9 +17,7 @@ HerePage::HerePage(app::ModelShelf& shelf, const QString& loaded, QWidget* paren
   auto* column = new QVBoxLayout(this);
   setMargins(column, 4, 10, 10, 10);
   setSpacing(column, 10);
-  m_summary = new QLabel;
-  m_summary->setWordWrap(true);
-  m_summary->setTextFormat(Qt::PlainText);
+  m_summary = wrappedLabel();
   column->addWidget(m_summary);
   m_list = new CardList;
   column->addWidget(m_list);

@@ -8,6 +8,7 @@
 #include <QVBoxLayout>
 
 #include "ui/theme/elided_label.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -47,9 +48,7 @@ QString ModelCard::title() const { return m_title->text(); }
 QString ModelCard::note() const { return m_note->text(); }
 
 QLabel* ModelCard::newLine(Tone tone) {
-  auto* label = new QLabel;
-  label->setTextFormat(Qt::PlainText);
-  label->setWordWrap(true);
+  auto* label = wrappedLabel();
   label->setMinimumWidth(1);  // a long word pushes nothing out
   setTextRole(label, TextRole::kCaption);
   setTone(*label, tone);

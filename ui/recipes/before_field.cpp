@@ -3,13 +3,13 @@
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <iterator>
 
 #include "app/ground/recipes/method_texts.h"
 #include "ui/recipes/recipe_words.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -30,11 +30,7 @@ BeforeField::BeforeField(QWidget* parent) : QWidget(parent) {
   m_share->setSuffix(tr(" %"));
   m_share->setValue(100.0 * m_exactShare);
   m_share->setAccessibleName(tr("Share of each image and video to read, in percent"));
-  auto* help = new QLabel(settingHelp(text));
-  help->setWordWrap(true);
-  help->setTextFormat(Qt::PlainText);
-  setTextRole(help, TextRole::kCaption);
-  setMuted(help);
+  auto* help = captionLabel(settingHelp(text));
   auto* row = new QHBoxLayout;
   row->addWidget(m_method, 1);
   row->addWidget(m_share);

@@ -5,7 +5,6 @@
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QLineEdit>
 #include <QListView>
 #include <QPushButton>
@@ -17,6 +16,7 @@
 #include "ui/recipes/method_cards.h"
 #include "ui/theme/file_dialog.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -48,10 +48,7 @@ MethodPicker::MethodPicker(const std::vector<MethodInfo>& methods, app::Settings
   m_list->verticalScrollBar()->setSingleStep(theme().px(24));
   layout->addWidget(m_list, 1);
 
-  m_notice = new QLabel;
-  m_notice->setWordWrap(true);
-  m_notice->setTextFormat(Qt::PlainText);
-  setTextRole(m_notice, TextRole::kCaption);
+  m_notice = wrappedLabel(QString(), TextRole::kCaption);
   m_notice->hide();
   m_undo = new QPushButton(tr("Undo"));
   m_undo->setAutoDefault(false);

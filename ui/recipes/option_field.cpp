@@ -2,7 +2,6 @@
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QLabel>
 #include <QLineEdit>
 #include <QSpinBox>
 #include <QVBoxLayout>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "ui/recipes/method_texts.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -59,11 +59,7 @@ OptionField::OptionField(OptionInfo option, QWidget* parent) : QWidget(parent), 
   layout->addWidget(control(), 0, m_text != nullptr ? Qt::Alignment() : Qt::AlignLeft);
   QString ordinary = QString::fromStdString(m_option.otherwise);
   if (m_flag != nullptr) ordinary = m_option.otherwise == "true" ? tr("on") : tr("off");
-  auto* caption = new QLabel(ordinary.isEmpty() ? help : tr("%1 Default: %2.").arg(help, ordinary));
-  caption->setWordWrap(true);
-  caption->setTextFormat(Qt::PlainText);
-  setTextRole(caption, TextRole::kCaption);
-  setMuted(caption);
+  auto* caption = captionLabel(ordinary.isEmpty() ? help : tr("%1 Default: %2.").arg(help, ordinary));
   layout->addWidget(caption);
   setValue(m_option.otherwise);
 }

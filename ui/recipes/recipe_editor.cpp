@@ -24,6 +24,7 @@
 #include "ui/recipes/recipe_words.h"
 #include "ui/theme/dialog_page.h"
 #include "ui/theme/file_dialog.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -33,26 +34,11 @@ constexpr int kByShare = 0;
 constexpr int kBySlots = 1;
 constexpr int kMostTokens = 1 << 24;
 
-QLabel* section(const QString& text) {
-  auto* label = new QLabel(text);
-  setTextRole(label, TextRole::kHeading);
-  return label;
-}
-
-QLabel* caption() {
-  auto* label = new QLabel;
-  label->setWordWrap(true);
-  label->setTextFormat(Qt::PlainText);
-  setTextRole(label, TextRole::kCaption);
-  setMuted(label);
-  return label;
-}
+QLabel* section(const QString& text) { return lineLabel(text, TextRole::kHeading); }
 
 // Labels of one width, so that all fields begin on one line.
 QLabel* fieldName(const QString& text) {
-  auto* label = new QLabel(text);
-  label->setWordWrap(true);
-  label->setTextFormat(Qt::PlainText);
+  auto* label = wrappedLabel(text);
   label->setFixedWidth(theme().px(140));
   return label;
 }
@@ -104,9 +90,7 @@ RecipeEditor::RecipeEditor(const std::vector<MethodInfo>& methods, app::Settings
   m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   outer->addWidget(m_scroll, 1);
 
-  m_verdict = new QLabel;
-  m_verdict->setWordWrap(true);
-  m_verdict->setTextFormat(Qt::PlainText);
+  m_verdict = wrappedLabel();
   m_verdict->setAccessibleName(tr("Verdict"));
   outer->addWidget(m_verdict);
 
@@ -148,7 +132,7 @@ void RecipeEditor::buildForm() {
   m_method = comboBox(tr("Method to start from"), "method");
   for (const MethodInfo& method : grouped(m_methods))
     m_method->addItem(methodTitle(m_methods, method.name), QString::fromStdString(method.name));
-  m_methodHelp = caption();
+  m_methodHelp = captionLabel();
   m_form->addRow(fieldName(tr("Start from")), withHelp(m_method, m_methodHelp));
   connect(m_method, &QComboBox::currentIndexChanged, this, &RecipeEditor::methodChanged);
 
@@ -186,13 +170,12 @@ void RecipeEditor::buildForm() {
   connect(m_before, &BeforeField::changed, this, judged);
 
   m_form->addRow(section(tr("Options of the method")));
-  m_noOptions = caption();
-  m_noOptions->setText(tr("This method has no options."));
+  m_noOptions = captionLabel(tr("This method has no options."));
   m_form->addRow(m_noOptions);
 
   m_form->addRow(section(tr("Parts")));
   for (const auto& [kind, field] : kPartSettings) {
-    Part part{kind, field, comboBox(partTitle(kind), kind), caption()};
+    Part part{kind, field, comboBox(partTitle(kind), kind), captionLabel()};
     m_form->addRow(fieldName(partTitle(kind)), withHelp(part.box, part.help));
     connect(part.box, &QComboBox::currentIndexChanged, this, judged);
     m_parts.push_back(part);
@@ -207,16 +190,14 @@ void RecipeEditor::buildForm() {
   connect(m_turns, &QComboBox::currentIndexChanged, this, judged);
   for (const WholeSetting& setting : kWholeSettings) {
     const app::SettingText& text = *app::settingText(setting.name);
-    auto* help = caption();
-    help->setText(settingHelp(text));
+    QLabel* help = captionLabel(settingHelp(text));
     m_form->addRow(fieldName(settingTitle(text)), withHelp(fieldOf(setting, text), help));
   }
   m_seed = new QLineEdit;
   m_seed->setValidator(new QRegularExpressionValidator(QRegularExpression(QStringLiteral("[0-9]{1,20}")), m_seed));
   m_seed->setAccessibleName(tr("Seed"));
   m_seed->setObjectName(QStringLiteral("seed"));
-  auto* seedHelp = caption();
-  seedHelp->setText(tr("Only for methods that draw random numbers."));
+  QLabel* seedHelp = captionLabel(tr("Only for methods that draw random numbers."));
   m_form->addRow(fieldName(tr("Seed")), withHelp(m_seed, seedHelp));
   connect(m_seed, &QLineEdit::textChanged, this, judged);
 }

@@ -9,6 +9,7 @@
 
 #include "ui/settings_view/sampling_form.h"
 #include "ui/theme/dialog_page.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -36,13 +37,9 @@ ChatSettingsDialog::ChatSettingsDialog(const ChatAnswering& now, const app::Chat
   setMuted(again);
   form->addRow(again);
   m_sampling = new SamplingForm(*form, app::Settings::kMostNewTokens, this);
-  auto* model = new QLabel(m_recommended.empty()
-                               ? tr("This model has no recommended settings.")
-                               : tr("The model's makers recommend: %1.").arg(samplingWords(m_recommended).join(QStringLiteral(", "))));
-  model->setWordWrap(true);
-  model->setTextFormat(Qt::PlainText);
-  setTextRole(model, TextRole::kCaption);
-  setMuted(model);
+  auto* model = captionLabel(m_recommended.empty()
+                                 ? tr("This model has no recommended settings.")
+                                 : tr("The model's makers recommend: %1.").arg(samplingWords(m_recommended).join(QStringLiteral(", "))));
   form->addRow(model);
   outer->addWidget(scrolling(page), 1);
 

@@ -20,6 +20,7 @@
 #include "ui/recipes/recipe_words.h"
 #include "ui/settings_view/sampling_form.h"
 #include "ui/theme/dialog_page.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -28,11 +29,7 @@ namespace {
 constexpr const char* kMethodKeys[] = {app::setting_keys::kMethod, app::setting_keys::kRetention, app::setting_keys::kRecipe,
                                        app::setting_keys::kLaterQuestions};
 
-QLabel* section(const QString& text) {
-  auto* label = new QLabel(text);
-  setTextRole(label, TextRole::kHeading);
-  return label;
-}
+QLabel* section(const QString& text) { return lineLabel(text, TextRole::kHeading); }
 
 }  // namespace
 
@@ -76,9 +73,7 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
   prompt->setAccessibleName(tr("System prompt of new chats"));
   form->addRow(tr("System prompt of new chats"), prompt);
   // Chosen in a chat's method card, for all that follow.
-  auto* method = new QLabel;
-  method->setWordWrap(true);
-  method->setTextFormat(Qt::PlainText);
+  auto* method = wrappedLabel();
   auto* standard = new QPushButton(tr("Winnow's own"));
   standard->setAutoDefault(false);
   standard->setToolTip(tr("New chats begin with the method and share that Winnow comes with"));

@@ -2,11 +2,11 @@
 
 #include <QHBoxLayout>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QLineEdit>
 #include <QToolButton>
 
 #include "ui/theme/icons.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -18,8 +18,7 @@ FindBar::FindBar(const QString& hint, const QString& what, QWidget* parent) : QW
   m_box = new QLineEdit;
   m_box->setPlaceholderText(hint);
   m_box->setAccessibleName(what);
-  m_count = new QLabel;
-  setTextRole(m_count, TextRole::kCaption);
+  m_count = lineLabel(QString(), TextRole::kCaption);
   setMuted(m_count);
   layout->addWidget(m_box, 1);
   layout->addWidget(m_count);

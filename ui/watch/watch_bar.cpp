@@ -8,6 +8,7 @@
 #include <QVBoxLayout>
 
 #include "ui/theme/icons.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 #include "ui/watch/watch_strip.h"
 
@@ -17,14 +18,6 @@ namespace {
 constexpr int kNarrowUnits = 560;  // below this the words stand above the buttons
 constexpr int kLowUnits = 480;     // of the window, below which there is no room for a picture
 constexpr int kGapUnits = 6;       // to the box below, which is there only while the bar is
-
-QLabel* line(TextRole role) {
-  auto* label = new QLabel;
-  label->setTextFormat(Qt::PlainText);
-  label->setWordWrap(true);
-  setTextRole(label, role);
-  return label;
-}
 
 }  // namespace
 
@@ -37,8 +30,8 @@ WatchBar::WatchBar(QWidget* parent) : QFrame(parent) {
   setSpacing(m_row, 6);
   auto* buttons = new QHBoxLayout;
   setSpacing(buttons, 6);
-  m_text = line(TextRole::kBody);
-  m_notice = line(TextRole::kCaption);
+  m_text = wrappedLabel();
+  m_notice = wrappedLabel(QString(), TextRole::kCaption);
   m_strip = new WatchStrip;
   m_picture = new QLabel;
   m_picture->setAccessibleName(tr("Latest frame"));

@@ -19,19 +19,13 @@
 #include "app/words/format_text.h"
 #include "ui/theme/dialog_page.h"
 #include "ui/theme/file_dialog.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
 namespace {
 
 using Kind = app::WatchRequest::Kind;
-
-QLabel* paragraph(const QString& text) {
-  auto* label = new QLabel(text);
-  label->setTextFormat(Qt::PlainText);
-  label->setWordWrap(true);
-  return label;
-}
 
 }  // namespace
 
@@ -75,8 +69,7 @@ WatchDialog::WatchDialog(const WatchCosts& costs, std::vector<app::Camera> camer
   form->addRow(tr("&Address"), row);
   static_cast<QLabel*>(form->labelForField(row))->setBuddy(m_address);
   m_address->setAccessibleName(tr("Address"));
-  m_hint = paragraph(QString());
-  setTextRole(m_hint, TextRole::kCaption);
+  m_hint = wrappedLabel(QString(), TextRole::kCaption);
   form->addRow(m_hint);
   m_every = new QDoubleSpinBox;
   m_every->setRange(0.1, 60.0);
@@ -94,10 +87,9 @@ WatchDialog::WatchDialog(const WatchCosts& costs, std::vector<app::Camera> camer
   m_cap->setValue(static_cast<int>(app::WatchRequest().capSlots));
   m_cap->setSuffix(tr(" tokens"));
   form->addRow(tr("&Keep at most"), m_cap);
-  m_cost = paragraph(QString());
-  setTextRole(m_cost, TextRole::kCaption);
+  m_cost = wrappedLabel(QString(), TextRole::kCaption);
   form->addRow(m_cost);
-  form->addRow(paragraph(
+  form->addRow(wrappedLabel(
       tr("Everything stays on this computer. Frames are not saved. The chat keeps your questions, the answers and the address.")));
   outer->addWidget(scrolling(page), 1);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);

@@ -18,20 +18,13 @@
 #include "app/words/error_text.h"
 #include "ui/theme/dialog_page.h"
 #include "ui/theme/file_dialog.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
 namespace {
 
 using KeyKind = app::KeySource::Kind;
-
-QLabel* wrapped(const QString& text, TextRole role) {
-  auto* label = new QLabel(text);
-  label->setTextFormat(Qt::PlainText);
-  label->setWordWrap(true);
-  setTextRole(label, role);
-  return label;
-}
 
 QComboBox* editable(const QString& name) {
   auto* box = new QComboBox;
@@ -83,9 +76,10 @@ void ConnectDialog::build() {
   auto* outer = new QVBoxLayout(this);
   auto* page = new QWidget;
   QFormLayout* form = formOn(page);
-  form->addRow(wrapped(tr("A server with an OpenAI-compatible API answers instead of a model on this computer: vLLM, SGLang, llama-server, "
-                          "Ollama, LM Studio. What you ask and attach is sent to it."),
-                       TextRole::kBody));
+  form->addRow(
+      wrappedLabel(tr("A server with an OpenAI-compatible API answers instead of a model on this computer: vLLM, SGLang, llama-server, "
+                      "Ollama, LM Studio. What you ask and attach is sent to it."),
+                   TextRole::kBody));
   m_address = editable(tr("Address of the server"));
   m_address->lineEdit()->setPlaceholderText(QStringLiteral("http://localhost:8000/v1"));
   form->addRow(tr("&Address"), m_address);
@@ -118,7 +112,7 @@ void ConnectDialog::build() {
   models->addWidget(m_test);
   form->addRow(tr("&Model"), models);
   static_cast<QLabel*>(form->labelForField(models))->setBuddy(m_model);
-  m_status = wrapped(QString(), TextRole::kCaption);
+  m_status = wrappedLabel(QString(), TextRole::kCaption);
   form->addRow(m_status);
   outer->addWidget(scrolling(page), 1);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);

@@ -1,11 +1,11 @@
 #include "ui/shell/model/model_offer_box.h"
 
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -25,11 +25,7 @@ ModelOfferBox::ModelOfferBox(QWidget* parent) : QWidget(parent) {
   row->addWidget(m_bar, 1);
   row->addWidget(m_cancel);
   column->addLayout(row);
-  m_words = new QLabel;
-  m_words->setWordWrap(true);
-  m_words->setTextFormat(Qt::PlainText);
-  setTextRole(m_words, TextRole::kCaption);
-  setMuted(m_words);
+  m_words = captionLabel();
   column->addWidget(m_words);
   connect(m_button, &QPushButton::clicked, this, &ModelOfferBox::accepted);
   connect(m_cancel, &QPushButton::clicked, this, &ModelOfferBox::cancelled);

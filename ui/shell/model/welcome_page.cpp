@@ -13,6 +13,7 @@
 #include "ui/shell/model/model_offer_box.h"
 #include "ui/shell/model/model_session.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -107,9 +108,7 @@ WelcomePage::WelcomePage(QList<app::Sample> samples, const ModelSession& model, 
   setMuted(m_words);
   layout->addWidget(m_words);
   addGap(layout, 12);
-  m_modelLine = new QLabel;
-  m_modelLine->setWordWrap(true);
-  m_modelLine->setTextFormat(Qt::PlainText);
+  m_modelLine = wrappedLabel();
   layout->addWidget(m_modelLine);
   m_choose = new QPushButton(tr("Choose a model…"));
   setPrimary(m_choose);
@@ -117,8 +116,7 @@ WelcomePage::WelcomePage(QList<app::Sample> samples, const ModelSession& model, 
   layout->addWidget(m_offers.seeing);
   layout->addWidget(m_offers.text);
   addGap(layout, 8);
-  m_try = new QLabel;
-  setTextRole(m_try, TextRole::kStrong);
+  m_try = lineLabel(QString(), TextRole::kStrong);
   layout->addWidget(m_try);
   m_grid = new QGridLayout;
   setSpacing(m_grid, 10);

@@ -7,7 +7,6 @@
 #include <QDropEvent>
 #include <QHBoxLayout>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QListView>
 #include <QMimeData>
 #include <QScreen>
@@ -34,6 +33,7 @@
 #include "ui/shell/window/notices.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/rooms.h"
 #include "ui/theme/theme.h"
 
@@ -166,8 +166,7 @@ void MainWindow::buildPanel() {
   auto* bar = new QWidget;
   auto* row = new QHBoxLayout(bar);
   setMargins(row, 16, 8, 8, 2);
-  auto* title = new QLabel(tr("Live cache"));
-  setTextRole(title, TextRole::kHeading);
+  auto* title = lineLabel(tr("Live cache"), TextRole::kHeading);
   QToolButton* close = panelButton(Glyph::kClose, tr("Hide the live cache"), QStringLiteral("Ctrl+J"));
   row->addWidget(title, 1);
   row->addWidget(close);
