@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -10,7 +11,6 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/weights/gguf_cursor.h"
 
 namespace winnow {
 namespace {
@@ -30,6 +30,70 @@ constexpr std::array<std::string_view, 42> kTensorTypes = {
 bool printable(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return c >= 0x20 && c < 0x7f; });
 }
+
+static_assert(std::endian::native == std::endian::little, "numbers of GGUF files are read as they are stored");
+
+// A place in the header that moves on as it is read, never beyond the header's limit or the end of the file. Reads ahead by 64 KiB.
+// Errors: kDamagedFile where the file ends, kLimitExceeded at the limit.
+class GgufCursor {
+ public:
+  GgufCursor(const GgufBytes& bytes, const std::string& path)
+      : bytes_(bytes), path_(path), end_(std::min(bytes.size, kMaxGgufHeaderBytes)) {}
+
+  std::uint64_t position() const noexcept { return position_; }
+
+  template <typename Number>
+  Number number() {
+    Number number{};
+    read(std::as_writable_bytes(std::span(&number, 1)));
+    return number;
+  }
+
+  // Appends `count` bytes to `target`.
+  void append(std::string& target, std::uint64_t count) {
+    require_bytes(count);
+    const std::size_t before = target.size();
+    target.resize(before + static_cast<std::size_t>(count));
+    read(std::as_writable_bytes(std::span(target).subspan(before)));
+  }
+
+  // Throws unless `count` more bytes are there: before memory is taken for them.
+  void require_bytes(std::uint64_t count) const {
+    if (count <= end_ - position_) return;
+    if (end_ == bytes_.size)
+      throw Exception(ErrorCode::kDamagedFile, path_, "the file ends within its header, as an unfinished download does: download it again");
+    throw Exception(ErrorCode::kLimitExceeded, path_,
+                    "the header is larger than the limit of " + std::to_string(kMaxGgufHeaderBytes) + " bytes");
+  }
+
+ private:
+  static constexpr std::uint64_t kAheadBytes = std::uint64_t{64} << 10;
+
+  void read(std::span<std::byte> target) {
+    require_bytes(target.size());
+    while (!target.empty()) {
+      if (ahead_.empty()) fill();
+      const std::size_t count = std::min(ahead_.size(), target.size());
+      std::memcpy(target.data(), ahead_.data(), count);
+      target = target.subspan(count);
+      ahead_ = ahead_.subspan(count);
+      position_ += count;
+    }
+  }
+
+  void fill() {
+    buffer_.resize(static_cast<std::size_t>(std::min(kAheadBytes, end_ - position_)));
+    bytes_.read(position_, buffer_);
+    ahead_ = buffer_;
+  }
+
+  const GgufBytes& bytes_;
+  const std::string& path_;
+  std::uint64_t end_;
+  std::uint64_t position_ = 0;
+  std::vector<std::byte> buffer_;
+  std::span<const std::byte> ahead_;
+};
 
 // The table's entry for one tensor.
 struct TensorInfo {

@@ -7,8 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/device/host_numbers.h"
 #include "engine/models/config/head_order.h"
-#include "engine/models/decoder/delta_weights.h"
-#include "engine/models/decoder/short_conv_weights.h"
+#include "engine/models/decoder/mixer_weights.h"
 #include "engine/models/decoder/transformer_decoder.h"
 
 namespace winnow {

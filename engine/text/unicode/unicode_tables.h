@@ -1,6 +1,6 @@
 // Unicode data as the `tokenizers` library has it, in sorted tables. Generated: tests/golden/make/make_unicode_tables.py.
 //
-// Used by nfc.cpp (canonical decomposition, composition, combining classes), split_pattern.cpp and word_characters.cpp (characters that
+// Used by nfc.cpp (canonical decomposition, composition, combining classes), split_pattern.cpp and added_token_matcher.cpp (characters that
 // are newer than Unicode 14, which is what PCRE2 10.42 knows). Hangul is arithmetic and not in the tables.
 #pragma once
 
