@@ -14,7 +14,7 @@ inline QLabel* lineLabel(const QString& text, TextRole role) {
   return label;
 }
 
-// As many lines as the text needs at the width that there is. Plain text, whatever characters a name or an answer brings into it.
+// Takes as many lines as the text needs at the width that there is. Plain text, whatever characters a name or an answer brings into it.
 inline QLabel* wrappedLabel(const QString& text = {}, TextRole role = TextRole::kBody) {
   auto* label = new QLabel(text);
   label->setWordWrap(true);
@@ -23,7 +23,7 @@ inline QLabel* wrappedLabel(const QString& text = {}, TextRole role = TextRole::
   return label;
 }
 
-// What is said beside the thing itself: small, muted, wrapped.
+// A remark beside the thing itself: small, muted, wrapped.
 inline QLabel* captionLabel(const QString& text = {}) {
   QLabel* label = wrappedLabel(text, TextRole::kCaption);
   setMuted(label);

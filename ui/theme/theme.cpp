@@ -22,74 +22,54 @@ constexpr char kMutedProperty[] = "winnowMuted";
 constexpr char kPrimaryProperty[] = "winnowPrimary";
 constexpr char kArrowsStepProperty[] = "winnowArrowsStep";
 
-Colors lightColors() {
-  Colors c;
-  c.dark = false;
-  c.window = QColor(0xfb, 0xfa, 0xf8);
-  c.sidebar = QColor(0xf2, 0xf0, 0xec);
-  c.surface = QColor(0xff, 0xff, 0xff);
-  c.raised = QColor(0xf5, 0xf3, 0xef);
-  c.code = QColor(0xf4, 0xf3, 0xf0);
-  c.text = QColor(0x1f, 0x21, 0x24);
-  c.mutedText = QColor(0x5d, 0x60, 0x66);
-  c.onAccent = QColor(0xff, 0xff, 0xff);
-  c.border = QColor(0xe2, 0xdf, 0xd8);
-  c.strongBorder = QColor(0x8d, 0x8b, 0x86);
-  c.hover = QColor(0xea, 0xe7, 0xe1);
-  c.pressed = QColor(0xdd, 0xd9, 0xd1);
-  c.accent = QColor(0x0f, 0x6b, 0x5c);
-  c.accentHover = QColor(0x0b, 0x59, 0x4c);
-  c.accentSoft = QColor(0xdc, 0xee, 0xe9);
-  c.userBubble = QColor(0xe4, 0xf0, 0xec);
-  c.selection = QColor(0xb5, 0xdc, 0xd2);
-  c.link = QColor(0x0b, 0x5c, 0x8f);
-  c.danger = QColor(0xb3, 0x26, 0x1e);
-  c.dangerSoft = QColor(0xfc, 0xee, 0xec);
-  c.warning = QColor(0x8a, 0x55, 0x00);
-  c.warningSoft = QColor(0xfd, 0xf3, 0xdd);
-  c.success = QColor(0x1a, 0x73, 0x4a);
-  c.chartVisual = QColor(0x00, 0x72, 0xb2);
-  c.chartImage = QColor(0xb8, 0x5c, 0x93);
-  c.chartText = QColor(0xe0, 0x8a, 0x00);
-  c.chartWritten = QColor(0x00, 0x8a, 0x65);
-  c.chartFull = QColor(0xc9, 0xc5, 0xbd);
-  c.chartTrack = QColor(0xea, 0xe7, 0xe1);
-  return c;
-}
+struct ColorRow {
+  QColor Colors::*color;
+  QRgb light;
+  QRgb dark;
+};
+constexpr ColorRow kColors[] = {
+    // surfaces
+    {&Colors::window, 0xfbfaf8, 0x1c1d1f},
+    {&Colors::sidebar, 0xf2f0ec, 0x161718},
+    {&Colors::surface, 0xffffff, 0x252729},
+    {&Colors::raised, 0xf5f3ef, 0x2b2d30},
+    {&Colors::code, 0xf4f3f0, 0x151617},
+    // text
+    {&Colors::text, 0x1f2124, 0xe9e8e6},
+    {&Colors::mutedText, 0x5d6066, 0xa8a9ab},
+    {&Colors::onAccent, 0xffffff, 0x06241e},
+    // edges and states
+    {&Colors::border, 0xe2dfd8, 0x383a3d},
+    {&Colors::strongBorder, 0x8d8b86, 0x7d7f83},
+    {&Colors::hover, 0xeae7e1, 0x323437},
+    {&Colors::pressed, 0xddd9d1, 0x3e4044},
+    // accents
+    {&Colors::accent, 0x0f6b5c, 0x4cc2a8},
+    {&Colors::accentHover, 0x0b594c, 0x6ad2bb},
+    {&Colors::accentSoft, 0xdceee9, 0x1f3d36},
+    {&Colors::userBubble, 0xe4f0ec, 0x263b36},
+    {&Colors::selection, 0xb5dcd2, 0x2b6256},
+    {&Colors::link, 0x0b5c8f, 0x7ac0ee},
+    // warnings
+    {&Colors::danger, 0xb3261e, 0xff9b90},
+    {&Colors::dangerSoft, 0xfceeec, 0x3b2220},
+    {&Colors::warning, 0x8a5500, 0xf2c06a},
+    {&Colors::warningSoft, 0xfdf3dd, 0x382d18},
+    {&Colors::success, 0x1a734a, 0x7dd3a3},
+    // charts
+    {&Colors::chartVisual, 0x0072b2, 0x56b4e9},
+    {&Colors::chartImage, 0xb85c93, 0xdd96bd},
+    {&Colors::chartText, 0xe08a00, 0xf0b23e},
+    {&Colors::chartWritten, 0x008a65, 0x3fc99c},
+    {&Colors::chartFull, 0xc9c5bd, 0x585b60},
+    {&Colors::chartTrack, 0xeae7e1, 0x36383b},
+};
 
-Colors darkColors() {
-  Colors c;
-  c.dark = true;
-  c.window = QColor(0x1c, 0x1d, 0x1f);
-  c.sidebar = QColor(0x16, 0x17, 0x18);
-  c.surface = QColor(0x25, 0x27, 0x29);
-  c.raised = QColor(0x2b, 0x2d, 0x30);
-  c.code = QColor(0x15, 0x16, 0x17);
-  c.text = QColor(0xe9, 0xe8, 0xe6);
-  c.mutedText = QColor(0xa8, 0xa9, 0xab);
-  c.onAccent = QColor(0x06, 0x24, 0x1e);
-  c.border = QColor(0x38, 0x3a, 0x3d);
-  c.strongBorder = QColor(0x7d, 0x7f, 0x83);
-  c.hover = QColor(0x32, 0x34, 0x37);
-  c.pressed = QColor(0x3e, 0x40, 0x44);
-  c.accent = QColor(0x4c, 0xc2, 0xa8);
-  c.accentHover = QColor(0x6a, 0xd2, 0xbb);
-  c.accentSoft = QColor(0x1f, 0x3d, 0x36);
-  c.userBubble = QColor(0x26, 0x3b, 0x36);
-  c.selection = QColor(0x2b, 0x62, 0x56);
-  c.link = QColor(0x7a, 0xc0, 0xee);
-  c.danger = QColor(0xff, 0x9b, 0x90);
-  c.dangerSoft = QColor(0x3b, 0x22, 0x20);
-  c.warning = QColor(0xf2, 0xc0, 0x6a);
-  c.warningSoft = QColor(0x38, 0x2d, 0x18);
-  c.success = QColor(0x7d, 0xd3, 0xa3);
-  c.chartVisual = QColor(0x56, 0xb4, 0xe9);
-  c.chartImage = QColor(0xdd, 0x96, 0xbd);
-  c.chartText = QColor(0xf0, 0xb2, 0x3e);
-  c.chartWritten = QColor(0x3f, 0xc9, 0x9c);
-  c.chartFull = QColor(0x58, 0x5b, 0x60);
-  c.chartTrack = QColor(0x36, 0x38, 0x3b);
-  return c;
+Colors colorsOf(bool dark) {
+  Colors colors;
+  colors.dark = dark;
+  for (const ColorRow& row : kColors) colors.*row.color = QColor(dark ? row.dark : row.light);
+  return colors;
 }
 
 void applyWidgetProperties(QWidget* widget, const Theme& theme) {
@@ -210,7 +190,7 @@ void Theme::apply() {
   // Qt 6.4 has no colour scheme hint; the system's own palette tells whether the desktop is dark.
   const bool systemDark = m_systemPalette.color(QPalette::Window).lightness() < 128;
   const bool dark = m_mode == ThemeMode::kDark || (m_mode == ThemeMode::kSystem && systemDark);
-  m_colors = dark ? darkColors() : lightColors();
+  m_colors = colorsOf(dark);
   QApplication::setPalette(palette());
   QApplication::setFont(font(TextRole::kBody));
   const QWidgetList widgets = QApplication::allWidgets();
