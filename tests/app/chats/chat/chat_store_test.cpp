@@ -25,50 +25,34 @@ class ChatStoreTest : public testing::Test {
   }
   ChatFolders folders() const { return {m_home.filePath(QStringLiteral("data")), m_home.filePath(QStringLiteral("cache"))}; }
 
+  // Has the value of the last such signal in `into`.
+  template <class Value>
+  void keep(void (ChatStore::*signal)(RequestToken, const Value&), Value& into) {
+    QObject::connect(m_store.get(), signal, [this, &into](RequestToken token, const Value& value) {
+      m_answers << token;
+      into = value;
+    });
+  }
   void make() {
     m_answers.clear();
     m_store = std::make_unique<ChatStore>(folders());
     ChatStore* store = m_store.get();
-    QObject::connect(store, &ChatStore::opened, [this](RequestToken t, const StoreOpened& r) {
-      m_answers << t;
-      m_report = r;
-    });
+    keep(&ChatStore::opened, m_report);
     QObject::connect(store, &ChatStore::openFailed, [this](RequestToken t, const StorageFailure& f) {
       m_answers << t;
       m_errors << t;
       m_error = f.error;
       m_failure = f;
     });
-    QObject::connect(store, &ChatStore::conversationCreated, [this](RequestToken t, const Conversation& c) {
-      m_answers << t;
-      m_conversation = c;
-    });
-    QObject::connect(store, &ChatStore::conversationChanged, [this](RequestToken t, const Conversation& c) {
-      m_answers << t;
-      m_conversation = c;
-    });
+    keep(&ChatStore::conversationCreated, m_conversation);
+    keep(&ChatStore::conversationChanged, m_conversation);
     QObject::connect(store, &ChatStore::conversationDeleted, [this](RequestToken t, ConversationId) { m_answers << t; });
     QObject::connect(store, &ChatStore::conversationRestored, [this](RequestToken t, const Conversation&) { m_answers << t; });
-    QObject::connect(store, &ChatStore::conversationsListed, [this](RequestToken t, const QList<Conversation>& l) {
-      m_answers << t;
-      m_list = l;
-    });
-    QObject::connect(store, &ChatStore::deletedListed, [this](RequestToken t, const QList<Conversation>& l) {
-      m_answers << t;
-      m_list = l;
-    });
-    QObject::connect(store, &ChatStore::conversationLoaded, [this](RequestToken t, const LoadedConversation& l) {
-      m_answers << t;
-      m_loaded = l;
-    });
-    QObject::connect(store, &ChatStore::searchFinished, [this](RequestToken t, const QList<SearchHit>& h) {
-      m_answers << t;
-      m_hits = h;
-    });
-    QObject::connect(store, &ChatStore::turnCommitted, [this](RequestToken t, const TurnIds& ids) {
-      m_answers << t;
-      m_ids = ids;
-    });
+    keep(&ChatStore::conversationsListed, m_list);
+    keep(&ChatStore::deletedListed, m_list);
+    keep(&ChatStore::conversationLoaded, m_loaded);
+    keep(&ChatStore::searchFinished, m_hits);
+    keep(&ChatStore::turnCommitted, m_ids);
     QObject::connect(store, &ChatStore::turnFinished, [this](RequestToken t, MessageId) { m_answers << t; });
     QObject::connect(store, &ChatStore::saved, [this](RequestToken t) { m_answers << t; });
     QObject::connect(store, &ChatStore::streamFlushed, [this](MessageId, qint64 length) { m_flushed << length; });
