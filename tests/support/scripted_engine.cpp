@@ -486,6 +486,12 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
   return script;
 }
 
+ScriptFunction answering(const std::string& answer, std::chrono::milliseconds word_delay) {
+  return [=](const Request& request) {
+    return std::holds_alternative<LoadModel>(request.body) ? load_script(request) : answer_script(request, answer, word_delay);
+  };
+}
+
 Script default_script(const Request& request) {
   if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
   if (std::holds_alternative<Compare>(request.body)) {

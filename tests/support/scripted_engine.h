@@ -120,6 +120,17 @@ Watched watched_for(const WatchClip& clip, std::int64_t frames);
 // ModelLoaded for the folder asked, shaped like the demo model.
 Script load_script(const Request& request, std::chrono::milliseconds shard_delay = {}, int shards = 2);
 Script failure_script(ErrorCode code, const std::string& subject, const std::string& reason);
+// load_script for a model, answer_script for all else.
+ScriptFunction answering(const std::string& answer, std::chrono::milliseconds word_delay = {});
+// The script with each of its events of one kind changed: changed<Finished>(script, [](Finished& finished) { ... }).
+template <class Body, class Change>
+Script changed(Script script, const Change& change) {
+  for (Step& step : script) {
+    auto* say = std::get_if<Say>(&step.action);
+    if (auto* body = say != nullptr ? std::get_if<Body>(&say->body) : nullptr) change(*body);
+  }
+  return script;
+}
 // load_script, answer_script, compare_script or score_script by the kind of request.
 Script default_script(const Request& request);
 

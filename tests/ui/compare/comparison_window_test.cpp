@@ -387,8 +387,7 @@ TEST_F(ComparisonWindowTest, CancelKeepsTheQuestionOnly) {
   EXPECT_TRUE(view()->failureText().contains(QStringLiteral("Cancelled")));
   EXPECT_TRUE(transcript()->messageAt(0).comparisons.empty());
   EXPECT_EQ(transcript()->messageCount(), 1);
-  close();
-  open();
+  reopen();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 1 && session().answers.blockedReason().isEmpty(); }));
   EXPECT_TRUE(transcript()->messageAt(0).comparisons.empty());
   composer()->prompt()->setFocus();

@@ -109,13 +109,8 @@ TEST_F(PageViewerTest, AScanHasPagesAndNoText) {
 TEST_F(PageViewerTest, APageThatAnAnswerNamesIsALinkWhereThePaperHasIt) {
   m_script = [](const Request& request) {
     if (!std::holds_alternative<Turn>(request.body)) return default_script(request);
-    Script script = answer_script(request, "It stands on page 7, not on page 40.");
-    for (Step& step : script) {
-      auto* say = std::get_if<Say>(&step.action);
-      auto* sampled = say != nullptr ? std::get_if<MediaSampled>(&say->body) : nullptr;
-      if (sampled != nullptr) sampled->page_lines = {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44};
-    }
-    return script;
+    return changed<MediaSampled>(answer_script(request, "It stands on page 7, not on page 40."),
+                                 [](MediaSampled& sampled) { sampled.page_lines = {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44}; });
   };
   attach("/papers/a.pdf");
   ModelTraits reads{.sees = false};

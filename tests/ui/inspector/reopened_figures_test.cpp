@@ -46,8 +46,7 @@ class ReopenedFigures : public WindowTest {
     session().chat.open(chat);
     ASSERT_TRUE(waitUntil([&] { return session().chat.id() == chat; }));
     expectSame(before, said(), state, "left and opened");
-    close();
-    open();
+    reopen();
     ASSERT_TRUE(waitUntil([&] { return session().chat.id() == chat; }));
     expectSame(before, said(), state, "after a restart");
   }
@@ -93,14 +92,10 @@ TEST_F(ReopenedFigures, PinsAreCountedAgain) {
 TEST_F(ReopenedFigures, ShareOfTheFullCacheIsNeverAboveOne) {
   m_script = [](const Request& request) {
     if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+    const std::vector<CompressionNote> notes = {CompressionNote::kShortText};
     Script script = answer_script(request, QStringLiteral("word ").repeated(60).toStdString());
-    for (Step& step : script) {
-      if (auto* say = std::get_if<Say>(&step.action)) {
-        if (auto* report = std::get_if<CacheReport>(&say->body)) report->notes = {CompressionNote::kShortText};
-        if (auto* finished = std::get_if<Finished>(&say->body)) finished->figures.notes = {CompressionNote::kShortText};
-      }
-    }
-    return script;
+    script = changed<CacheReport>(script, [&](CacheReport& report) { report.notes = notes; });
+    return changed<Finished>(script, [&](Finished& finished) { finished.figures.notes = notes; });
   };
   ask(QStringLiteral("hello"));
   const ui::CacheFigures& figures = session().answers.monitor().figures();

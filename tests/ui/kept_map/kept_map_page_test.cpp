@@ -180,10 +180,7 @@ TEST_F(KeptMapPage, HeadsCanBeChosenAndTheTableCopied) {
 }
 
 TEST_F(KeptMapPage, FillsWhileTheAnswerIsWrittenAndIsSavedWithIt) {
-  m_script = [](const Request& request) {
-    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
-    return answer_script(request, "one two three four five six seven eight", 60ms);
-  };
+  m_script = answering("one two three four five six seven eight", 60ms);
   composer()->addFile("/samples/a minute of shapes.mp4");
   ASSERT_TRUE(sends(QStringLiteral("What?")));
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
@@ -228,8 +225,7 @@ TEST_F(KeptMapPage, OfAComparisonShowsColumnsAndDifferencesAlsoAfterARestart) {
   ASSERT_FALSE(page()->model().isDifference());
   const app::KeptMap live = page()->model().map();
   ASSERT_EQ(page()->model().media().size(), 1U);
-  close();
-  open();
+  reopen();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() >= 1; }));
   m_window->grab();
   QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {},

@@ -146,8 +146,7 @@ TEST_F(ModelsDialogTest, SaysOfEachModelWhetherItFitsTheGpu) {
 TEST_F(ModelsDialogTest, AModelIsCheckedAndRemovedAfterAQuestion) {
   const QString path = putModel(QStringLiteral("a/shapes"));
   m_trash = [this](const QString& folder) { return QDir().rename(folder, at(QStringLiteral("trashed"))); };
-  close();
-  open();
+  reopen();
   openPage();
   ASSERT_TRUE(waitUntil([this] { return page()->here()->cards().size() == 1; }));
   const auto only = [this] { return page()->here()->cards().front(); };

@@ -82,13 +82,9 @@ TEST_F(AttachedFilesTest, WhatIsNoticedStandsOnTheCardAndStaysWithTheQuestion) {
   m_preview->notices.insert("/clips/cut.mp4", {{NoticeCode::kCutOff, 1234}});
   m_script = [](const Request& request) {
     if (!std::holds_alternative<Turn>(request.body)) return default_script(request);
-    Script script = answer_script(request, "A star.");
-    for (Step& step : script) {
-      auto* say = std::get_if<Say>(&step.action);
-      auto* sampled = say != nullptr ? std::get_if<MediaSampled>(&say->body) : nullptr;
-      if (sampled != nullptr) sampled->notices = {{NoticeCode::kCutOff, 1234}, {NoticeCode::kDamaged}};
-    }
-    return script;
+    return changed<MediaSampled>(answer_script(request, "A star."), [](MediaSampled& sampled) {
+      sampled.notices = {{NoticeCode::kCutOff, 1234}, {NoticeCode::kDamaged}};
+    });
   };
   composer()->addFile("/clips/cut.mp4");
   ASSERT_TRUE(opened(1));
@@ -382,13 +378,7 @@ TEST_F(AttachedFilesTest, OtherSubtitlesThanBeforeAreSaid) {
   std::string words = "Good morning.";
   m_script = [&words](const Request& request) {
     if (!std::holds_alternative<Turn>(request.body)) return default_script(request);
-    Script script = answer_script(request, "A star.");
-    for (Step& step : script) {
-      auto* say = std::get_if<Say>(&step.action);
-      auto* sampled = say != nullptr ? std::get_if<MediaSampled>(&say->body) : nullptr;
-      if (sampled != nullptr) sampled->lines = {{0.5, 1.5, words}};
-    }
-    return script;
+    return changed<MediaSampled>(answer_script(request, "A star."), [&](MediaSampled& sampled) { sampled.lines = {{0.5, 1.5, words}}; });
   };
   composer()->addFile("/clips/subtitled.mp4");
   ASSERT_TRUE(opened(1));
@@ -416,13 +406,7 @@ TEST_F(AttachedFilesTest, OtherSubtitlesAreSaidBeforeTheNextQuestion) {
   m_preview->lines.insert("/clips/subtitled.mp4", said);
   m_script = [&said](const Request& request) {
     if (!std::holds_alternative<Turn>(request.body)) return default_script(request);
-    Script script = answer_script(request, "A star.");
-    for (Step& step : script) {
-      auto* say = std::get_if<Say>(&step.action);
-      auto* sampled = say != nullptr ? std::get_if<MediaSampled>(&say->body) : nullptr;
-      if (sampled != nullptr) sampled->lines = {said.front()};
-    }
-    return script;
+    return changed<MediaSampled>(answer_script(request, "A star."), [&](MediaSampled& sampled) { sampled.lines = {said.front()}; });
   };
   composer()->addFile("/clips/subtitled.mp4");
   ASSERT_TRUE(opened(1));

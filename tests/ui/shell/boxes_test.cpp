@@ -11,13 +11,7 @@ class BoxesTest : public WindowTest {
  protected:
   void SetUp() override {
     m_script = [this](const Request& request) {
-      if (!std::holds_alternative<LoadModel>(request.body)) return answer_script(request, m_answer);
-      Script script = load_script(request);
-      for (Step& step : script) {
-        auto* const said = std::get_if<Say>(&step.action);
-        if (auto* const loaded = said != nullptr ? std::get_if<ModelLoaded>(&said->body) : nullptr) loaded->info.family = m_family;
-      }
-      return script;
+      return changed<ModelLoaded>(answering(m_answer)(request), [this](ModelLoaded& loaded) { loaded.info.family = m_family; });
     };
     WindowTest::SetUp();
   }
@@ -72,8 +66,7 @@ TEST_F(BoxesTest, OfAVideoAreOnTheFrameOfTheirTime) {
 
 TEST_F(BoxesTest, OfAModelThatWritesNoneStayText) {
   m_family = "llava_onevision";
-  close();
-  open();
+  reopen();
   askAbout("/pictures/street.jpg");
   EXPECT_TRUE(last().attachments.empty());
 }

@@ -105,8 +105,7 @@ TEST_F(ChatFoldersTest, AClosedOneIsARowThatOpensNoChatAndStaysClosed) {
   EXPECT_TRUE(shows("beach")) << rows() << " · found in closed ones, too";
   session().list.search({});
   ASSERT_TRUE(waitUntil([&] { return list().rowCount() == 2; }));
-  close();
-  open();
+  reopen();
   ASSERT_TRUE(waitUntil([&] { return list().rowCount() == 2; }));
   EXPECT_TRUE(shows("[Holiday (2)]\n[Today] rest")) << rows();
   // By keys: the arrow stands on it, Right opens it, Left closes it again.

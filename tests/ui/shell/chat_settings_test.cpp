@@ -102,15 +102,10 @@ TEST_F(ChatSettingsTest, RecommendedPutsTheModelsOwnAndDefaultsTheSettings) {
   close();
   m_script = [](const Request& request) {
     if (!std::holds_alternative<LoadModel>(request.body)) return answer_script(request, "red");
-    Script script = load_script(request);
-    for (auto& step : script) {
-      auto* say = std::get_if<Say>(&step.action);
-      auto* loaded = say != nullptr ? std::get_if<ModelLoaded>(&say->body) : nullptr;
-      if (loaded == nullptr) continue;
-      loaded->info.recommended.temperature = 0.6;
-      loaded->info.recommended.top_p = 0.001;
-    }
-    return script;
+    return changed<ModelLoaded>(load_script(request), [](ModelLoaded& loaded) {
+      loaded.info.recommended.temperature = 0.6;
+      loaded.info.recommended.top_p = 0.001;
+    });
   };
   open();
   app::ChatDefaults defaults = m_settings->chatDefaults();
@@ -140,12 +135,7 @@ TEST_F(ChatSettingsTest, ThinkingIsLimitedInTheBoxWhereTheModelThinks) {
   EXPECT_TRUE(composer()->answering().thinking->isHidden()) << "this model does not think";
   close();
   m_script = [](const Request& request) {
-    Script script = std::holds_alternative<LoadModel>(request.body) ? load_script(request) : answer_script(request, "red");
-    for (auto& step : script) {
-      auto* say = std::get_if<Say>(&step.action);
-      if (auto* loaded = say != nullptr ? std::get_if<ModelLoaded>(&say->body) : nullptr) loaded->info.thinks = true;
-    }
-    return script;
+    return changed<ModelLoaded>(answering("red")(request), [](ModelLoaded& loaded) { loaded.info.thinks = true; });
   };
   open();
   ui::ThinkingChoice* thinking = composer()->answering().thinking;

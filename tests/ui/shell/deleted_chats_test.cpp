@@ -31,8 +31,7 @@ TEST_F(DeletedChats, ComeBackFromTheMenuOfALaterRun) {
   const ConversationId chat = session().chat.id();
   session().list.remove(chat);
   ASSERT_TRUE(waitUntil([this] { return session().list.model().rowCount() == 0; }));
-  close();
-  open();
+  reopen();
   ASSERT_TRUE(waitUntil([this] { return deletedInTheMenu() == QStringList{QStringLiteral("Salt && pepper?")}; }));
   menuCalled(QStringLiteral("&Deleted chats"))->actions()[0]->trigger();
   ASSERT_TRUE(waitUntil([&] { return session().list.find(chat) != nullptr; }));

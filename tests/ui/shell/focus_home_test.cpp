@@ -32,7 +32,7 @@ class FocusHome : public WindowTest {
  protected:
   void SetUp() override {
     WindowTest::SetUp();
-    m_script = [](const Request& request) { return default_script(request); };
+    m_script = default_script;
     m_window->activateWindow();
     ASSERT_TRUE(QTest::qWaitForWindowActive(m_window.get()));
   }

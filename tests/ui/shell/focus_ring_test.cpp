@@ -126,7 +126,7 @@ TEST_F(FocusRing, EveryStopOfAChatWithVideosIsSeen) {
 }
 
 TEST_F(FocusRing, EveryStopWhileMethodsAreChosenAndComparedIsSeen) {
-  m_script = [](const Request& request) { return default_script(request); };
+  m_script = default_script;
   composer()->prompt()->setPlainText(QStringLiteral("What color is the star?"));
   ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
   QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);

@@ -100,8 +100,7 @@ TEST_F(LaterQuestionsTest, IsRememberedOverARestart) {
   useMethod("snapkv");
   choose(Guard::kPrefill);
   forNewButton()->click();
-  close();
-  open();
+  reopen();
   EXPECT_EQ(later()->guard(), Guard::kPrefill);
   EXPECT_EQ(later()->box()->currentText(), ui::laterTitle(Guard::kPrefill));
   ask(QStringLiteral("What is it?"));
@@ -122,8 +121,7 @@ TEST_F(LaterQuestionsTest, EveryChatHasItsOwn) {
   ask(QStringLiteral("And then?"));
   EXPECT_EQ(lastAsked<Turn>().guard, Guard::kKeep);
   choose(Guard::kAlone);
-  close();
-  open();
+  reopen();
   ASSERT_TRUE(waitUntil([&] { return session().chat.id() == first; }));
   EXPECT_EQ(later()->guard(), Guard::kAlone);
   m_window->page().startNew();
@@ -171,8 +169,7 @@ TEST_F(LaterQuestionsTest, TheLineThatWarnsOffersTheChoice) {
 TEST_F(LaterQuestionsTest, ASettingThatNobodyKnowsCountsAsTheDefault) {
   choose(Guard::kAlone);
   m_store->setSetting(QLatin1String(app::setting_keys::kLaterQuestions), QStringLiteral("everything, always"));
-  close();
-  open();
+  reopen();
   EXPECT_EQ(later()->guard(), Guard::kKeep);
   ask(QStringLiteral("What is it?"));
   EXPECT_EQ(lastAsked<Turn>().guard, Guard::kKeep);

@@ -52,8 +52,7 @@ TEST_F(MainWindowTest, EnterSendsAndTheAnswerStreamsAndIsSaved) {
   EXPECT_TRUE(m_window->statusText().contains(QStringLiteral("shapes-demo")));
   ASSERT_GT(session().answers.monitor().figures().tokensPerS, 0.0);
   EXPECT_FALSE(m_window->statusText().contains(QStringLiteral("tok/s"))) << "beside the method that comes next it would be read as its own";
-  close();
-  open();
+  reopen();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; })) << "the chat was not reopened";
   EXPECT_TRUE(last().metrics.valid);
 }
@@ -72,10 +71,7 @@ TEST_F(MainWindowTest, WhatWentWrongInAChatIsNotToldInTheNext) {
 }
 
 TEST_F(MainWindowTest, StopKeepsThePartialAnswer) {
-  m_script = [](const Request& request) {
-    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
-    return answer_script(request, "one two three four five six seven eight nine ten eleven twelve thirteen fourteen", 60ms);
-  };
+  m_script = answering("one two three four five six seven eight nine ten eleven twelve thirteen fourteen", 60ms);
   composer()->prompt()->setPlainText(QStringLiteral("count"));
   pressEnter();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && !last().text.isEmpty(); }));
@@ -130,8 +126,7 @@ TEST_F(MainWindowTest, AStartThatIsNotUsedLeavesNoChat) {
   ui::InitialState initial{.attachedFiles = {"/clips/long.mp4"}, .question = QStringLiteral("Which was the first shape?")};
   open(initial);
   ASSERT_TRUE(waitUntil([this] { return composer()->draft().attachments.size() == 1; }));
-  close();
-  open();
+  reopen();
   EXPECT_EQ(session().list.model().rowCount(), 0);
   close();
   open(initial);
@@ -139,8 +134,7 @@ TEST_F(MainWindowTest, AStartThatIsNotUsedLeavesNoChat) {
   QTest::keyClicks(composer()->prompt(), QStringLiteral("Which was the last shape?"));
   EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("Which was the last shape?")) << "typed in place of what was offered";
   ASSERT_TRUE(waitUntil([this] { return session().list.model().rowCount() == 1; }));
-  close();
-  open();
+  reopen();
   ASSERT_EQ(session().list.model().rowCount(), 1) << "what was written is kept";
   EXPECT_TRUE(waitUntil([this] { return composer()->prompt()->toPlainText() == QStringLiteral("Which was the last shape?"); }));
 }
@@ -167,8 +161,7 @@ TEST_F(MainWindowTest, APinnedChatStandsOnTopAndStaysThere) {
     return false;
   };
   EXPECT_TRUE(waitUntil(ticked));
-  close();
-  open();
+  reopen();
   ASSERT_TRUE(waitUntil([this] { return session().list.model().rowCount() == 2; }));
   EXPECT_EQ(session().list.model().rowOf(first), 0) << "forgotten";
   Q_EMIT m_window->sidebar()->pinRequested(first, false);
@@ -206,10 +199,7 @@ TEST_F(MainWindowTest, SaysThatTheSystemRefusesTheSandbox) {
 }
 
 TEST_F(MainWindowTest, ADraftStaysInTheChatInWhichItWasWritten) {
-  m_script = [](const Request& request) {
-    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
-    return answer_script(request, "one two three four five six seven eight nine ten", 40ms);
-  };
+  m_script = answering("one two three four five six seven eight nine ten", 40ms);
   composer()->prompt()->setPlainText(QStringLiteral("count"));
   pressEnter();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && !last().text.isEmpty(); }));
@@ -289,8 +279,7 @@ TEST_F(MainWindowTest, TheOpenChatIsInViewInTheList) {
   session().chat.startNew();
   session().chat.open(oldest);
   EXPECT_TRUE(waitUntil([&] { return session().chat.id() == oldest && inView(); })) << "opened";
-  close();
-  open();
+  reopen();
   EXPECT_TRUE(waitUntil([&] { return session().chat.id() == oldest && inView(); })) << "after a restart";
 }
 
@@ -436,14 +425,9 @@ TEST_F(MainWindowTest, DropsAnywhereBecomeAttachmentsAndReachTheEngine) {
 TEST_F(MainWindowTest, FramesAskedAndDoneAreToldApartOnlyWhereTheyDiffer) {
   m_script = [](const Request& request) {
     if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
-    Script script = answer_script(request, "Red.");
-    for (Step& step : script) {
-      if (auto* say = std::get_if<Say>(&step.action)) {
-        if (auto* sampled = std::get_if<MediaSampled>(&say->body); sampled != nullptr && sampled->path.ends_with("long.mp4"))
-          sampled->actual_s.resize(40);
-      }
-    }
-    return script;
+    return changed<MediaSampled>(answer_script(request, "Red."), [](MediaSampled& sampled) {
+      if (sampled.path.ends_with("long.mp4")) sampled.actual_s.resize(40);
+    });
   };
   composer()->addFile("/clips/short.mp4");
   composer()->addFile("/clips/long.mp4");
@@ -526,8 +510,7 @@ TEST_F(MainWindowTest, AFailedModelSaysWhyAndBlocksSending) {
   m_script = [](const Request& request) {
     return failure_script(ErrorCode::kDamagedFile, "/models/x/model.safetensors", "offsets overlap");
   };
-  close();
-  open();
+  reopen();
   ASSERT_EQ(session().model.state(), ui::ModelState::kFailed) << "there is none before it";
   EXPECT_TRUE(noticeBar("faults")->text().contains(QStringLiteral("model.safetensors")));
   type(QStringLiteral("hello"));
@@ -559,8 +542,7 @@ TEST_F(MainWindowTest, SwitchingChatsWhileOneStreamsMixesNothing) {
 TEST_F(MainWindowTest, DraftsComeBack) {
   ask(QStringLiteral("first"));
   type(QStringLiteral("not sent yet"));
-  close();
-  open();
+  reopen();
   ASSERT_TRUE(waitUntil([this] { return composer()->prompt()->toPlainText() == QStringLiteral("not sent yet"); }));
 }
 

@@ -86,13 +86,11 @@ TEST_F(ModelMenuTest, AModelThatIsDroppedIsLoadedAndNotAttached) {
 
 TEST_F(ModelMenuTest, TheStatusSaysNameParametersAndBits) {
   m_script = [](const Request& request) {
-    if (!std::holds_alternative<LoadModel>(request.body)) return default_script(request);
-    Script script = load_script(request);
-    ModelInfo& info = std::get<ModelLoaded>(std::get<Say>(script.back().action).body).info;
-    info.name = "SmolLM2-135M-Instruct.Q4_1";
-    info.parameter_count = 134'515'008;
-    info.dtype = "fp32, Q4_1";
-    return script;
+    return changed<ModelLoaded>(default_script(request), [](ModelLoaded& loaded) {
+      loaded.info.name = "SmolLM2-135M-Instruct.Q4_1";
+      loaded.info.parameter_count = 134'515'008;
+      loaded.info.dtype = "fp32, Q4_1";
+    });
   };
   open();
   EXPECT_TRUE(m_window->statusText().startsWith(QStringLiteral("SmolLM2-135M-Instruct.Q4_1  ·  135 M  ·  Q4_1  ·  CPU")))

@@ -200,10 +200,7 @@ TEST_F(PlanInWindow, FollowsWhatIsWrittenAndChosen) {
 
 TEST_F(PlanInWindow, AVideoBeginsWithWhatTheLoadedModelReadsInAMinute) {
   m_script = [](const Request& request) {
-    if (!std::holds_alternative<LoadModel>(request.body)) return default_script(request);
-    Script script = load_script(request);
-    std::get<ModelLoaded>(std::get<Say>(script.back().action).body).info.frame_ms = 5000.0;
-    return script;
+    return changed<ModelLoaded>(default_script(request), [](ModelLoaded& loaded) { loaded.info.frame_ms = 5000.0; });
   };
   attach(64);
   EXPECT_EQ(composer()->tray()->card(0)->attachment().plan.frame_count, 64);
@@ -241,10 +238,7 @@ TEST_F(PlanInWindow, OneClickReadsThePromptTwice) {
 }
 
 TEST_F(PlanInWindow, SendingWaitsForNoPlanAndNoPlanIsMadeMeanwhile) {
-  m_script = [](const Request& request) {
-    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
-    return answer_script(request, "One two three four five six seven eight nine ten.", 60ms);
-  };
+  m_script = answering("One two three four five six seven eight nine ten.", 60ms);
   attach(20);
   composer()->prompt()->setPlainText(QStringLiteral("What is it?"));
   ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));

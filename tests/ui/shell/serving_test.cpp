@@ -84,12 +84,10 @@ TEST_F(ServingTest, IsOffUntilItIsTurnedOnAndSaysWhereItIs) {
 TEST_F(ServingTest, IsRememberedOnlyWhereTheSettingsSaySo) {
   open();
   serve()->trigger();
-  close();
-  open();
+  reopen();
   EXPECT_FALSE(serve()->isChecked());
   m_settings->setAtStart({true, true});
-  close();
-  open();
+  reopen();
   EXPECT_TRUE(waitUntil([&] { return serve()->isChecked(); }));
 }
 

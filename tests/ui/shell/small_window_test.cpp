@@ -27,7 +27,7 @@ class SmallWindow : public WindowTest {
  protected:
   void SetUp() override {
     WindowTest::SetUp();
-    m_script = [](const Request& request) { return default_script(request); };
+    m_script = default_script;
     m_window->activateWindow();
     ask(QStringLiteral("What color is the star?"));
   }

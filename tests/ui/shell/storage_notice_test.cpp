@@ -87,8 +87,7 @@ TEST_F(StorageNoticeTest, ADamagedFileCanBeSetAside) {
   expectItIsAnswered(QStringLiteral("hello"));
   EXPECT_TRUE(notice()->text().contains(QStringLiteral("winnow.db.aside-1"))) << notice()->text().toStdString();
   EXPECT_EQ(QFileInfo(file() + QStringLiteral(".aside-1")).size(), 21);
-  close();
-  open();
+  reopen();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; })) << "the new list is not saved";
   EXPECT_FALSE(notice()->isVisible());
 }

@@ -24,12 +24,10 @@ class TextModelTest : public WindowTest {
     ASSERT_TRUE(m_folder.isValid());
     m_modelFolders = {{app::ModelOrigin::kHuggingFace, m_folder.filePath(QStringLiteral("hub"))}};
     m_script = [](const Request& request) {
-      if (!std::holds_alternative<LoadModel>(request.body)) return default_script(request);
-      Script script = load_script(request);
-      ModelInfo& info = std::get<ModelLoaded>(std::get<Say>(script.back().action).body).info;
-      info.traits.sees = !info.name.ends_with(".gguf");
-      info.traits.reads_videos = !info.name.ends_with("-1.5");
-      return script;
+      return changed<ModelLoaded>(default_script(request), [](ModelLoaded& loaded) {
+        loaded.info.traits.sees = !loaded.info.name.ends_with(".gguf");
+        loaded.info.traits.reads_videos = !loaded.info.name.ends_with("-1.5");
+      });
     };
     ui::InitialState initial{.modelFolder = kText, .demoModelFolder = kDemo};
     app::Sample sample{.file = QStringLiteral("/samples/cards.mp4"), .title = QStringLiteral("Cards")};

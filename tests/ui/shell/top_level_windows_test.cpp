@@ -95,8 +95,7 @@ TEST_F(TopLevelWindows, AComparisonStaysAlone) {
 TEST_F(TopLevelWindows, ASecondStartWithAnotherThemeAndZoomStaysAlone) {
   m_settings->setTheme(app::Theme::kDark);
   m_settings->setZoom(1.25);
-  close();
-  open();
+  reopen();
   QTest::qWait(50);
   EXPECT_EQ(visible().size(), 1) << visible().join(QLatin1String(", ")).toStdString();
   expectNoMoreAfterEveryChange("second start");

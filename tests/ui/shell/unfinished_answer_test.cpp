@@ -228,10 +228,7 @@ TEST_F(UnfinishedAnswer, StoppedBeforeTheFirstWordAndStoppedHereAreNotTheSame) {
 }
 
 TEST_F(UnfinishedAnswer, OfAProgramThatWasClosedSaysThatItWas) {
-  m_script = [](const Request& request) {
-    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
-    return answer_script(request, "one two three four five six seven eight nine ten eleven twelve", 80ms);
-  };
+  m_script = answering("one two three four five six seven eight nine ten eleven twelve", 80ms);
   send(QStringLiteral("count"));
   ASSERT_TRUE(waitUntil([this] { return last().text.contains(QStringLiteral("three")); }));
   reopen();
@@ -241,10 +238,7 @@ TEST_F(UnfinishedAnswer, OfAProgramThatWasClosedSaysThatItWas) {
   EXPECT_TRUE(transcript()->actionRect(last().id, ui::Action::kRetry).isEmpty()) << "answering again is offered once";
   EXPECT_FALSE(transcript()->actionRect(last().id, ui::Action::kRegenerate).isEmpty());
   const QString begun = last().text;
-  m_script = [](const Request& request) {
-    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
-    return answer_script(request, " and the rest");
-  };
+  m_script = answering(" and the rest");
   goOnAndWait();
   EXPECT_EQ(turns().back().answer_begun, begun.toStdString());
   EXPECT_EQ(last().text, begun + QStringLiteral(" and the rest"));
@@ -287,10 +281,7 @@ TEST_F(UnfinishedAnswer, CutByTheEndOfTheEngineIsKeptAndGoesOn) {
     expectKept();
     reopen();
     expectKept();
-    m_script = [](const Request& request) {
-      if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
-      return answer_script(request, " and the rest");
-    };
+    m_script = answering(" and the rest");
     goOnAndWait();
     EXPECT_EQ(turns().back().answer_begun, "one two three four");
     EXPECT_EQ(last().text, QStringLiteral("one two three four and the rest"));
@@ -342,10 +333,7 @@ TEST_F(UnfinishedAnswer, AFullContextOffersTheWaysOut) {
 }
 
 TEST_F(UnfinishedAnswer, StoppedGoesOnFromWhereItWasStopped) {
-  m_script = [](const Request& request) {
-    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
-    return answer_script(request, "one two three four five six seven eight nine ten eleven twelve", 60ms);
-  };
+  m_script = answering("one two three four five six seven eight nine ten eleven twelve", 60ms);
   send(QStringLiteral("count"));
   ASSERT_TRUE(waitUntil([this] { return last().text.contains(QStringLiteral("two")); }));
   QTest::mouseClick(composer()->sendButton(), Qt::LeftButton);

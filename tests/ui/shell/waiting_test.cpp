@@ -22,15 +22,11 @@ class WaitingTest : public WindowTest {
       const auto* clip = turn != nullptr ? std::get_if<MediaItem>(&turn->messages.back().items.front()) : nullptr;
       if (clip != nullptr && m_encodes) {
         if (clip->media.plan.taken == 0) return Script{{{}, Say{Progress{Phase::kEncodeFrames, 12, 64, true}}}, {{}, Stall{}}};
-        for (Step& step : script) {
-          auto* said = std::get_if<Say>(&step.action);
-          auto* sampled = said != nullptr ? std::get_if<MediaSampled>(&said->body) : nullptr;
-          if (sampled == nullptr) continue;
-          sampled->asked_s.resize(12);
-          sampled->actual_s.resize(12);
-          sampled->planned_frames = 64;
-        }
-        return script;
+        return changed<MediaSampled>(script, [](MediaSampled& sampled) {
+          sampled.asked_s.resize(12);
+          sampled.actual_s.resize(12);
+          sampled.planned_frames = 64;
+        });
       }
       if (!std::holds_alternative<Turn>(request.body) || !m_stalls) return script;
       const auto said = std::find_if(script.begin(), script.end(),
@@ -227,8 +223,7 @@ TEST_F(WaitingTest, AQuestionThatWaitedAtTheEndOfTheProgramIsADraftAndSaidSo) {
   const ConversationId mine = session().chat.id();
   session().chat.open(m_elsewhere);
   ASSERT_TRUE(waitUntil([this] { return session().chat.id() == m_elsewhere; }));
-  close();
-  open();
+  reopen();
   ASSERT_TRUE(waitUntil([this] { return session().chat.id() == m_elsewhere; }));
   EXPECT_EQ(notice()->text(), QStringLiteral("Winnow was closed before your question in “And mine?” was sent. It is in that chat’s box."));
   notice()->button(QStringLiteral("Show it"))->click();

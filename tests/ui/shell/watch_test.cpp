@@ -224,8 +224,7 @@ TEST_F(WatchTest, AQuestionIsStoredWithItsSourceAndShownAgain) {
   };
   shows();
   EXPECT_EQ(last().metrics.method.contains(QStringLiteral("Self-study, clip by clip")), true) << last().metrics.method.toStdString();
-  close();
-  open();
+  reopen();
   ASSERT_TRUE(waitUntil([&] { return session().chat.id() == chat && transcript()->messageCount() == 2; }));
   shows();
   EXPECT_FALSE(bar()->isVisible());
@@ -285,13 +284,7 @@ TEST_F(WatchTest, ATextModelAnswersInAChatWhoseSourceIsGone) {
   ask(QStringLiteral("What was there?"));
   close();
   m_script = [](const Request& request) {
-    Script script = default_script(request);
-    if (!std::holds_alternative<LoadModel>(request.body)) return script;
-    for (Step& step : script) {
-      auto* loaded = std::get_if<ModelLoaded>(&std::get<Say>(step.action).body);
-      if (loaded != nullptr) loaded->info.traits.sees = false;
-    }
-    return script;
+    return changed<ModelLoaded>(default_script(request), [](ModelLoaded& loaded) { loaded.info.traits.sees = false; });
   };
   open();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));

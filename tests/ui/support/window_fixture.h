@@ -91,10 +91,13 @@ class WindowTest : public testing::Test {
     ui::theme().setZoomPercent(100);
   }
 
-  // Closed and opened again, it has the chat with so many messages.
-  bool reopened(int messages) {
+  void reopen() {
     close();
     open();
+  }
+  // Closed and opened again, it has the chat with so many messages.
+  bool reopened(int messages) {
+    reopen();
     return waitUntil([this, messages] { return transcript()->messageCount() == messages; });
   }
 
@@ -138,10 +141,7 @@ class WindowTest : public testing::Test {
   const ui::MessageContent& last() { return transcript()->messageAt(transcript()->messageCount() - 1); }
 
   QTemporaryDir m_folder;
-  ScriptFunction m_script = [](const Request& request) {
-    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
-    return answer_script(request, "The star is **red**. It is a star in the middle of the frame.");
-  };
+  ScriptFunction m_script = answering("The star is **red**. It is a star in the middle of the frame.");
   app::ModelFolders m_modelFolders;       // where models are looked for
   qint64 m_memoryBytes = 16'000'000'000;  // of the machine
   app::MoveToTrash m_trash = [](const QString&) { return false; };

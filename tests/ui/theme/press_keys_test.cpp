@@ -184,7 +184,7 @@ TEST_F(PressKeys, InAChatWithAttachmentsAndEveryPageOfThePanel) {
 }
 
 TEST_F(PressKeys, WhileMethodsAreChosenAndCompared) {
-  m_script = [](const Request& request) { return default_script(request); };
+  m_script = default_script;
   composer()->prompt()->setPlainText(QStringLiteral("What color is the star?"));
   ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
   m_window->page().compareOrLeave();
