@@ -9,7 +9,6 @@
 
 #include "engine/model_files/open_package.h"
 #include "engine/models/config/generation_defaults.h"
-#include "engine/models/config/told_cache.h"
 #include "engine/models/known_family.h"
 
 namespace winnow {

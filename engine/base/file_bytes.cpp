@@ -1,7 +1,6 @@
 #include "engine/base/file_bytes.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>

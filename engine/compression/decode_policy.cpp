@@ -1,7 +1,5 @@
 #include "engine/compression/decode_policy.h"
 
-#include <limits>
-
 namespace winnow {
 
 double& MergeState::threshold(const KvShape& shape, LayerId layer, KvHead kv_head) {

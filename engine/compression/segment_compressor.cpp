@@ -6,7 +6,6 @@
 #include <limits>
 #include <numeric>
 #include <optional>
-#include <span>
 
 #include "engine/base/error.h"
 #include "engine/device/work_team.h"

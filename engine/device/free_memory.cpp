@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <string>
 
 #include "engine/base/error.h"
 

@@ -1,7 +1,6 @@
 #include "engine/kv_cache/block_pool.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace winnow {
 

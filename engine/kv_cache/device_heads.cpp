@@ -1,7 +1,6 @@
 #include "engine/kv_cache/device_heads.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "engine/device/host_numbers.h"
 

@@ -1,6 +1,5 @@
 #include "engine/kv_cache/head_blocks.h"
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 

@@ -1,9 +1,7 @@
 #include "engine/kv_cache/kv_cache.h"
 
-#include <algorithm>
 #include <atomic>
 #include <optional>
-#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/kv_cache/cached_head.h"

@@ -1,7 +1,6 @@
 #include "engine/kv_cache/slot_changes.h"
 
 #include <cstring>
-#include <utility>
 
 #include "engine/device/cuda_plugin.h"
 #include "engine/device/host_numbers.h"

@@ -1,7 +1,6 @@
 #include "engine/layers/block_matrix.h"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "engine/base/error.h"

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
-#include <span>
 #include <vector>
 
 #include "engine/base/error.h"

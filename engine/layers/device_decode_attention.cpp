@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/device/cuda_plugin.h"

@@ -1,7 +1,6 @@
 #include "engine/model_files/gguf_inner_vision.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstddef>
 #include <optional>

@@ -5,8 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
-#include <string>
-#include <string_view>
 
 namespace winnow {
 namespace {

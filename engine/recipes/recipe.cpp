@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "engine/base/error.h"
 #include "engine/recipes/composition_parts.h"
 #include "engine/recipes/reducers/shared_entries.h"
 #include "engine/recipes/stored_bits.h"

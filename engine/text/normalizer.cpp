@@ -5,10 +5,8 @@
 #include <iterator>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "engine/base/error.h"
-#include "engine/text/step_description.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/unicode/unicode_tables.h"
 #include "engine/text/utf8.h"

@@ -1,7 +1,6 @@
 #include "engine/text/pre_tokenizer.h"
 
 #include "engine/text/byte_alphabet.h"
-#include "engine/text/step_description.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/utf8.h"
 

@@ -8,7 +8,6 @@
 #include <QTextCursor>
 #include <QTextLayout>
 #include <QTextTable>
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -16,7 +15,6 @@
 #include "app/words/word_places.h"
 #include "ui/chat_view/code_colors.h"
 #include "ui/chat_view/message_geometry.h"
-#include "ui/chat_view/place_links.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {

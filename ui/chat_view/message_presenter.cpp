@@ -13,7 +13,6 @@
 #include "app/words/error_text.h"
 #include "app/words/format_text.h"
 #include "engine/metrics/kept_figures.h"
-#include "engine/recipes/method_info.h"
 #include "ui/chat_view/agreement_marks.h"
 #include "ui/recipes/recipe_words.h"
 

@@ -23,7 +23,6 @@
 #include "ui/composer/method_control.h"
 #include "ui/composer/page_viewer.h"
 #include "ui/composer/paste_offer.h"
-#include "ui/composer/prompt_edit.h"
 #include "ui/composer/thinking_choice.h"
 #include "ui/theme/file_dialog.h"
 #include "ui/theme/icons.h"

@@ -2,7 +2,6 @@
 
 #include <QFile>
 #include <QKeyEvent>
-#include <QMimeData>
 #include <QScrollBar>
 #include <QTextBlock>
 #include <QTextDocumentFragment>

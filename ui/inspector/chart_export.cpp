@@ -10,7 +10,6 @@
 #include <QMimeData>
 #include <QPainter>
 #include <QSaveFile>
-#include <functional>
 
 #include "app/ground/threads/in_background.h"
 #include "ui/models/layer_table_model.h"

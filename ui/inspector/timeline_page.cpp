@@ -7,7 +7,6 @@
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <vector>
 
 #include "ui/inspector/chart_export.h"
 #include "ui/inspector/timeline_chart.h"

@@ -24,7 +24,6 @@
 #include "app/words/format_text.h"
 #include "ui/inspector/chart_export.h"
 #include "ui/kept_map/kept_heat_map.h"
-#include "ui/kept_map/kept_map_model.h"
 #include "ui/kept_map/lit_strip.h"
 #include "ui/kept_map/patch_view.h"
 #include "ui/kept_map/token_text_view.h"

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "app/words/display_text.h"
-#include "app/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

@@ -6,7 +6,6 @@
 #include <QFileInfo>
 #include <QSaveFile>
 #include <algorithm>
-#include <utility>
 
 #include "app/engine/cache_store/kept_transcripts.h"
 #include "app/ground/process/own_folder.h"

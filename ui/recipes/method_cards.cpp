@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "app/words/display_text.h"
-#include "ui/recipes/method_texts.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <type_traits>
 
 #include "app/chats/chat/figure_json.h"

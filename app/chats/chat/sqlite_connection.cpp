@@ -1,7 +1,6 @@
 #include "app/chats/chat/sqlite_connection.h"
 
 #include <sqlite3.h>
-#include <QByteArray>
 #include <QCryptographicHash>
 #include <QtEndian>
 

@@ -6,8 +6,6 @@
 #include <QFileInfo>
 #include <cerrno>
 
-#include "app/ground/process/own_folder.h"
-
 namespace winnow::app {
 
 namespace {

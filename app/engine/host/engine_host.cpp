@@ -3,12 +3,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <QPointer>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
-#include <map>
 #include <mutex>
 #include <utility>
 #include <vector>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <system_error>
-#include <utility>
 
 #include "app/engine/remote/server_fault.h"
 #include "app/engine/remote/server_words.h"

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "app/ground/threads/interrupt_notifier.h"
-#include "engine/base/error.h"
 #include "engine/base/file_bytes.h"
 
 namespace winnow::app {

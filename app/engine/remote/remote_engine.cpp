@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "app/engine/remote/answer_stream.h"
-#include "app/engine/remote/sent_media.h"
 #include "app/engine/remote/server_fault.h"
 #include "engine/base/error.h"
 #include "engine/base/json_document.h"

@@ -1,11 +1,9 @@
 #include "app/engine/remote/server_connection.h"
 
 #include <QNetworkReply>
-#include <QNetworkRequest>
 #include <QSslSocket>
 #include <QUrl>
 #include <memory>
-#include <utility>
 
 #include "app/library/network/awaited_reply.h"
 #include "app/library/network/inflated.h"

@@ -4,7 +4,6 @@
 #include <QTimer>
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <utility>
 #include <vector>
 

@@ -2,7 +2,6 @@
 
 #include <QFile>
 #include <QProcess>
-#include <string>
 
 namespace winnow::app {
 namespace {

@@ -4,7 +4,6 @@
 #include <QFile>
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 
 #include "app/ground/process/own_folder.h"

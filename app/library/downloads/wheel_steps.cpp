@@ -1,7 +1,6 @@
 #include "app/library/downloads/wheel_steps.h"
 
 #include <QDir>
-#include <optional>
 #include <utility>
 
 #include "app/library/downloads/address_fetch.h"

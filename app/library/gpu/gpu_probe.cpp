@@ -1,6 +1,5 @@
 #include "app/library/gpu/gpu_probe.h"
 
-#include <QProcess>
 #include <utility>
 
 namespace winnow::app {

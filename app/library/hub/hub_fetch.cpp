@@ -5,7 +5,6 @@
 #include <QFileInfo>
 #include <QUrlQuery>
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "app/library/downloads/download_disk.h"

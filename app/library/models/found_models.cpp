@@ -6,8 +6,6 @@
 #include <QFileInfo>
 #include <QRegularExpression>
 #include <QSet>
-#include <QString>
-#include <QStringList>
 #include <algorithm>
 #include <functional>
 #include <map>

@@ -11,7 +11,6 @@
 #include "app/library/downloads/model_offers.h"
 #include "app/library/hub/hub_cache.h"
 #include "app/library/hub/hub_repository.h"
-#include "app/library/models/found_models.h"
 #include "engine/api/model_kinds.h"
 
 namespace winnow::app {

@@ -6,8 +6,6 @@
 
 #include "app/library/hub/hub_cache.h"
 #include "app/library/hub/hub_choice.h"
-#include "app/library/models/found_models.h"
-#include "app/library/models/memory_need.h"
 
 namespace winnow::app {
 

@@ -5,8 +5,6 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <span>
-#include <string_view>
 
 #include "app/media/files/big_endian.h"
 #include "app/media/files/matroska_extent.h"

@@ -1,7 +1,6 @@
 #include "app/media/files/document_source.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "app/media/files/content_hash.h"
 #include "engine/base/error.h"

@@ -1,6 +1,5 @@
 #include "app/media/files/document_text.h"
 
-#include <QString>
 #include <algorithm>
 #include <span>
 

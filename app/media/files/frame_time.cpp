@@ -4,7 +4,6 @@ extern "C" {
 #include <libavutil/mathematics.h>
 }
 
-#include <algorithm>
 #include <span>
 
 namespace winnow::app {

@@ -1,6 +1,5 @@
 #include "app/media/files/keyframe_search.h"
 
-#include <algorithm>
 #include <span>
 
 #include "app/media/files/big_endian.h"

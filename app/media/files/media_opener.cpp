@@ -1,21 +1,15 @@
 #include "app/media/files/media_opener.h"
 
 #include <limits>
-#include <memory>
 #include <new>
 #include <optional>
 #include <utility>
 
 #include "app/media/files/av_handles.h"
 #include "app/media/files/content_type.h"
-#include "app/media/files/document_source.h"
 #include "app/media/files/document_text.h"
 #include "app/media/files/heif_picture.h"
-#include "app/media/files/limits.h"
 #include "app/media/files/media_endings.h"
-#include "app/media/files/media_file.h"
-#include "app/media/files/media_reader.h"
-#include "app/media/files/paper_reader.h"
 #include "app/media/files/picture_source.h"
 #include "app/media/files/sound_file.h"
 #include "app/media/files/still_image.h"

@@ -1,7 +1,6 @@
 #include "app/media/files/shown_pictures.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace winnow::app {
 namespace {

@@ -2,16 +2,13 @@
 
 #include <QList>
 #include <QRegularExpression>
-#include <QString>
 #include <QStringList>
 #include <QStringView>
 #include <algorithm>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "app/media/files/rolling_captions.h"
-#include "app/media/files/subtitle_cue.h"
 #include "app/media/files/subtitle_markup.h"
 #include "engine/base/error.h"
 

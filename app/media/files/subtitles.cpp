@@ -9,7 +9,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "app/media/files/container_extent.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "app/media/files/content_hash.h"
 #include "app/media/files/deinterlacing.h"

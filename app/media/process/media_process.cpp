@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
-#include <optional>
 #include <thread>
 #include <utility>
 

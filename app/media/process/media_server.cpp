@@ -7,8 +7,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <exception>
-#include <optional>
 #include <utility>
 
 #include "app/media/files/media_opener.h"

@@ -5,20 +5,16 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "app/media/files/content_hash.h"
 #include "app/media/files/media_opener.h"
-#include "app/media/files/media_reader.h"
 #include "app/media/process/given_files.h"
 #include "app/media/process/kernel_sandbox.h"
 #include "app/media/process/media_answers.h"
-#include "app/media/process/media_process.h"
 #include "engine/messages/wire_value.h"
 
 namespace winnow::app {

@@ -1,10 +1,7 @@
 #include "app/programs/cli/batch_line.h"
 
 #include <algorithm>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "app/ground/recipes/recipe_json.h"
 #include "app/media/files/text_encoding.h"

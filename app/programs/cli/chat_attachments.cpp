@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <filesystem>
-#include <utility>
 
 #include "app/media/files/typed_path.h"
 #include "app/programs/cli/document_passwords.h"

@@ -2,10 +2,7 @@
 
 #include <QEventLoop>
 #include <QFile>
-#include <functional>
-#include <memory>
 #include <optional>
-#include <string>
 
 #include "app/chats/settings/app_folders.h"
 #include "app/ground/resources/bundled_files.h"

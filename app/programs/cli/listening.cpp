@@ -4,7 +4,6 @@
 #include <QFile>
 #include <algorithm>
 #include <memory>
-#include <optional>
 
 #include "app/chats/settings/app_folders.h"
 #include "app/engine/cache_store/kept_transcripts.h"

@@ -13,7 +13,6 @@
 #include "app/library/hub/hub_place.h"
 #include "app/library/models/model_uses.h"
 #include "app/programs/cli/answer_json.h"
-#include "app/programs/cli/commands.h"
 #include "app/programs/cli/console_output.h"
 #include "app/programs/cli/download_words.h"
 #include "app/programs/cli/interrupt_signals.h"

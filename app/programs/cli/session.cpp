@@ -5,10 +5,8 @@
 #include <QDateTime>
 #include <QFile>
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -29,7 +27,6 @@
 #include "app/programs/cli/interrupt_signals.h"
 #include "app/programs/cli/media_options.h"
 #include "app/programs/cli/media_reading.h"
-#include "engine/api/engine.h"
 #include "engine/base/stopwatch.h"
 
 namespace winnow::cli {

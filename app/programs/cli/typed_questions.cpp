@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <utility>
 
 #include "engine/base/line_reader.h"

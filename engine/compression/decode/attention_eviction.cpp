@@ -1,6 +1,5 @@
 #include "engine/compression/decode/attention_eviction.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>

@@ -1,7 +1,5 @@
 #include "engine/compression/decode/shared_entry_merging.h"
 
-#include <algorithm>
-
 #include "engine/base/error.h"
 #include "engine/compression/decode/nearest_slots.h"
 #include "engine/compression/decode/unit_keys.h"

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cmath>
 #include <span>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/base/row_span.h"

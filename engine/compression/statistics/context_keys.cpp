@@ -1,7 +1,5 @@
 #include "engine/compression/statistics/context_keys.h"
 
-#include "engine/base/error.h"
-
 namespace winnow {
 namespace {
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/base/index.h"
 #include "engine/compression/statistics/attention_statistics.h"
 #include "engine/layers/rotary.h"
 

@@ -2,8 +2,6 @@
 
 #include <array>
 #include <deque>
-#include <span>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/layers/shared_entry_attention.h"

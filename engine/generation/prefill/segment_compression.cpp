@@ -1,7 +1,6 @@
 #include "engine/generation/prefill/segment_compression.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"

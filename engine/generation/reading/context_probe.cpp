@@ -8,7 +8,6 @@
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
 #include "engine/compression/statistics/expected_attention.h"
-#include "engine/compression/statistics/probe_votes.h"
 #include "engine/generation/conversation/answer_text.h"
 #include "engine/generation/conversation/decode_step.h"
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "engine/base/error.h"
-#include "engine/generation/prefill/turn_prefill.h"
 #include "engine/generation/reading/media_reading.h"
 
 namespace winnow {

@@ -1,7 +1,6 @@
 #include "engine/generation/segment/probe_prompts.h"
 
 #include <algorithm>
-#include <string>
 
 namespace winnow {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -10,8 +9,6 @@
 #include "engine/base/stopwatch.h"
 #include "engine/generation/segment/encoded_media.h"
 #include "engine/generation/segment/foreseen_positions.h"
-#include "engine/generation/segment/media_encoder.h"
-#include "engine/generation/segment/prompt.h"
 #include "engine/generation/segment/turn_pins.h"
 
 namespace winnow {

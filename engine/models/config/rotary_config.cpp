@@ -4,9 +4,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/models/config/config_fields.h"

@@ -7,7 +7,6 @@
 #include "engine/base/error.h"
 #include "engine/device/cuda_plugin.h"
 #include "engine/layers/device_decode_attention.h"
-#include "engine/layers/rotary.h"
 
 namespace winnow {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/device/cuda_plugin.h"

@@ -1,7 +1,6 @@
 #include "engine/models/families/gemma4_folder.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 #include <utility>

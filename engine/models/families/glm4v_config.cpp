@@ -4,8 +4,6 @@
 #include <array>
 #include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 
 #include "engine/base/error.h"
 #include "engine/model_files/family_templates.h"

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/models/config/config_fields.h"

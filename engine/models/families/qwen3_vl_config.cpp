@@ -5,9 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <set>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/models/config/config_fields.h"

@@ -1,7 +1,6 @@
 #include "engine/models/vision/llava_vision_config.h"
 
 #include <array>
-#include <string>
 
 #include "engine/base/error.h"
 #include "engine/models/config/config_fields.h"

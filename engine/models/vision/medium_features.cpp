@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <utility>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/device/host_numbers.h"

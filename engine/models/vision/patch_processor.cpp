@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/vision/pixel_size.h"
 #include "engine/vision/resize.h"
 
 namespace winnow {

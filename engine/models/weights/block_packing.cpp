@@ -1,7 +1,6 @@
 #include "engine/models/weights/block_packing.h"
 
 #include <atomic>
-#include <optional>
 #include <span>
 #include <utility>
 

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/layers/device_block_matrix.h"

@@ -3,7 +3,6 @@
 #include "engine/recipes/reducers/gated.h"
 #include "engine/recipes/reducers/joining.h"
 #include "engine/recipes/reducers/nearest_index.h"
-#include "engine/recipes/reducers/reducer.h"
 #include "engine/recipes/reducers/shared_entries.h"
 #include "engine/recipes/reducers/value_push.h"
 

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <concepts>
 #include <cstddef>
 #include <numeric>
 #include <stdexcept>

@@ -4,7 +4,6 @@
 #include <poll.h>
 
 #include <thread>
-#include <vector>
 
 namespace winnow {
 namespace {

@@ -9,11 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "engine/base/file_bytes.h"
 #include "engine/base/file_mapping.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"

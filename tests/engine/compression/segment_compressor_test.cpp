@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <random>
-#include <string>
 
 #include "engine/base/error.h"
 #include "engine/compression/compression_event.h"

@@ -5,7 +5,6 @@
 
 #include <set>
 #include <string>
-#include <vector>
 
 #include "engine/base/json_document.h"
 #include "tests/support/golden_tensors.h"

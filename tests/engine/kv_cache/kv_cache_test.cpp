@@ -2,12 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <limits>
 #include <numeric>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/kv_cache/stored_rows.h"

@@ -3,12 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <memory>
 #include <numeric>
 #include <random>
-#include <span>
-#include <vector>
 
 #include "kernels/api/int8_gemm.h"
 #include "tests/kernels/random_blocks.h"

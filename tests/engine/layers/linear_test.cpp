@@ -1,6 +1,5 @@
 #include "engine/layers/linear.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <utility>
-#include <vector>
 
 #include "tests/support/tensor_distance.h"
 

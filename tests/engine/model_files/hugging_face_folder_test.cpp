@@ -5,8 +5,6 @@
 
 #include <filesystem>
 #include <functional>
-#include <map>
-#include <string>
 
 #include "engine/base/error.h"
 #include "engine/model_files/open_package.h"

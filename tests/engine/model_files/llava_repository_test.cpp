@@ -6,7 +6,6 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/model_files/hugging_face_folder.h"

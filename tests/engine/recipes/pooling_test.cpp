@@ -6,7 +6,6 @@
 #include <iterator>
 #include <limits>
 #include <random>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/recipes/random_hash.h"

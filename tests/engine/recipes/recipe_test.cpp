@@ -9,7 +9,6 @@
 #include <set>
 #include <utility>
 
-#include "engine/base/error.h"
 #include "engine/recipes/allocators/allocator.h"
 #include "engine/recipes/method_info.h"
 #include "engine/recipes/methods/registry.h"

@@ -9,7 +9,6 @@
 #include <numeric>
 #include <random>
 #include <tuple>
-#include <vector>
 
 namespace winnow {
 namespace {

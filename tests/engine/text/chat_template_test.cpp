@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <fstream>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"

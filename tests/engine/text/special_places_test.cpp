@@ -6,7 +6,6 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/tokenizer.h"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <iterator>
 #include <random>
-#include <string>
 #include <vector>
 
 namespace winnow {

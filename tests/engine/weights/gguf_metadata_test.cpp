@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <string>
 
 #include "engine/weights/gguf_file.h"
 #include "tests/support/expect_error.h"

@@ -5,9 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <memory>
-#include <span>
-#include <vector>
 
 #include "engine/weights/gguf_file.h"
 #include "engine/weights/weight_files.h"

@@ -7,7 +7,6 @@
 #include <set>
 #include <sstream>
 
-#include "engine/recipes/method_info.h"
 #include "tests/support/source_folder.h"
 #include "ui/recipes/method_cards.h"
 #include "ui/recipes/recipe_words.h"

@@ -7,7 +7,6 @@
 #include "app/words/display_text.h"
 #include "app/words/format_text.h"
 #include "engine/metrics/kept_figures.h"
-#include "engine/recipes/method_info.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/shell/chat/thread_media.h"
 

@@ -12,7 +12,6 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "app/engine/remote/key_ring.h"
 #include "app/library/network/addresses.h"
 #include "app/words/display_text.h"
 #include "app/words/error_text.h"

@@ -1,6 +1,5 @@
 #include "ui/shell/model/model_menu.h"
 
-#include <QActionGroup>
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>

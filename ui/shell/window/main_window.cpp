@@ -23,7 +23,6 @@
 #include "ui/composer/composer.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/shell/chat/conversation_sidebar.h"
-#include "ui/shell/ground/focus_regions.h"
 #include "ui/shell/model/model_menu.h"
 #include "ui/shell/model/model_offer_box.h"
 #include "ui/shell/model/model_supply.h"

@@ -13,7 +13,6 @@ extern "C" {
 #include "app/media/files/live/capture_device.h"
 #include "app/media/files/live/descriptor_bytes.h"
 #include "app/media/files/live/network_bytes.h"
-#include "app/media/files/live/stream_units.h"
 
 namespace winnow::app {
 namespace {

@@ -2,11 +2,9 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cerrno>
-#include <cmath>
 #include <optional>
 #include <string_view>
 

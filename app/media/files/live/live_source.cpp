@@ -8,7 +8,6 @@
 #include "app/media/files/deinterlacing.h"
 #include "app/media/files/live/live_container.h"
 #include "app/media/files/live/live_decoder.h"
-#include "app/media/files/live/live_request.h"
 #include "app/media/files/live/stall_guard.h"
 #include "app/media/files/picture_geometry.h"
 #include "app/media/files/pixel_conversion.h"

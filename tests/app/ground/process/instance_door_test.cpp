@@ -11,7 +11,6 @@
 #include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
-#include <memory>
 #include <thread>
 
 #include "tests/support/read_only_folder.h"

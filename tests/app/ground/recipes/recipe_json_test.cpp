@@ -7,7 +7,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string>
 
 #include "app/ground/recipes/method_texts.h"
 #include "engine/base/error.h"

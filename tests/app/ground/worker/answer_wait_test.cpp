@@ -5,7 +5,6 @@
 
 #include <array>
 #include <thread>
-#include <vector>
 
 namespace winnow::app {
 namespace {

@@ -9,7 +9,6 @@
 #include <set>
 
 #include "app/library/hub/hub_place.h"
-#include "app/library/models/memory_need.h"
 #include "engine/api/model_kinds.h"
 #include "tests/support/source_folder.h"
 

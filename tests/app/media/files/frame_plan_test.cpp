@@ -7,7 +7,6 @@
 #include <iterator>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "engine/base/error.h"
 

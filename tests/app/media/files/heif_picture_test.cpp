@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <QByteArray>
-#include <string>
 
 #include "tests/app/media/files/sample_files.h"
 

@@ -7,11 +7,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <string>
 #include <vector>
 
 #include "app/media/files/media_opener.h"
-#include "app/media/files/subtitle_text.h"
 #include "tests/app/media/files/sample_files.h"
 #include "tests/support/expect_error.h"
 

@@ -5,7 +5,6 @@
 #include <iconv.h>
 
 #include <algorithm>
-#include <string>
 
 #include "app/media/files/document_text.h"
 #include "app/media/files/encoding_guess.h"
