@@ -98,8 +98,7 @@ TEST_F(TranscriptKeys, ALinkOutOfViewIsBroughtIntoView) {
 }
 
 TEST_F(TranscriptKeys, AttachmentsOfAQuestionOpen) {
-  composer()->addFile("/clips/long.mp4");
-  ASSERT_TRUE(attached());
+  ASSERT_TRUE(attaches("/clips/long.mp4"));
   answerWith(QStringLiteral("Red."));
   key(Qt::Key_Up, Qt::ControlModifier);
   key(Qt::Key_Tab);

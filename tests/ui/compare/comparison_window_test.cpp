@@ -255,8 +255,7 @@ TEST_F(ComparisonWindowTest, PinsGoAlongAndTheNextTurnStillGoesOnFromTheColumn) 
 
 // Pins go with a comparison; the column that is used was made with them, so nothing has to be read again.
 TEST_F(ComparisonWindowTest, PinnedFramesAreComparedAndKeptByTheAnswerThatIsUsed) {
-  composer()->addFile("/clips/a.mp4");
-  ASSERT_TRUE(attached(Card::kWithThumbnails));
+  ASSERT_TRUE(attaches("/clips/a.mp4", Card::kWithThumbnails));
   composer()->tray()->card(0)->pins()->toggle(1);
   compare(QStringLiteral("What color is the star?"));
   ASSERT_TRUE(ended());

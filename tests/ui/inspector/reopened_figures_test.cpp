@@ -57,8 +57,7 @@ class ReopenedFigures : public WindowTest {
 };
 
 TEST_F(ReopenedFigures, AreThoseFromBeforeInEveryTurn) {
-  composer()->addFile("/clips/a.mp4");
-  ASSERT_TRUE(attached());
+  ASSERT_TRUE(attaches("/clips/a.mp4"));
   ask(QStringLiteral("What color is the star?"));
   {
     const ui::CacheFigures& panel = session().answers.monitor().figures();
@@ -77,8 +76,7 @@ TEST_F(ReopenedFigures, AreThoseFromBeforeInEveryTurn) {
 }
 
 TEST_F(ReopenedFigures, PinsAreCountedAgain) {
-  composer()->addFile("/clips/a.mp4");
-  ASSERT_TRUE(attached(Card::kWithThumbnails));
+  ASSERT_TRUE(attaches("/clips/a.mp4", Card::kWithThumbnails));
   ui::FrameStrip* strip = composer()->tray()->card(0)->strip();
   QTest::keyClick(strip, Qt::Key_Up);
   QTest::keyClick(strip, Qt::Key_P);

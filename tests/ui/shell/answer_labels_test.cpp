@@ -167,8 +167,7 @@ const RecipeSpec kSnapKv = recipe("snapkv", 0.1);
 // An answer from a part of a video that was chosen for another question looked like any other.
 TEST_F(AnswerLabelsTest, AnAnswerFromWhatAnEarlierQuestionLeftSaysSo) {
   choose(kSnapKv);
-  composer()->addFile("/clips/a.mp4");
-  ASSERT_TRUE(attached());
+  ASSERT_TRUE(attaches("/clips/a.mp4"));
   ask(QStringLiteral("What is it?"));
   EXPECT_TRUE(last().chosenEarlier.isEmpty()) << "it was chosen for this one";
   ask(QStringLiteral("And then?"));
@@ -191,8 +190,7 @@ TEST_F(AnswerLabelsTest, AnAnswerFromWhatAnEarlierQuestionLeftSaysSo) {
   // What keeps the same for every question chose nothing for another one.
   m_window->page().startNew();
   choose(kSelfStudy);
-  composer()->addFile("/clips/b.mp4");
-  ASSERT_TRUE(attached());
+  ASSERT_TRUE(attaches("/clips/b.mp4"));
   for (const char* question : {"What is it?", "And then?"}) {
     ask(QString::fromLatin1(question));
     EXPECT_TRUE(last().chosenEarlier.isEmpty());
@@ -202,8 +200,7 @@ TEST_F(AnswerLabelsTest, AnAnswerFromWhatAnEarlierQuestionLeftSaysSo) {
 // A wrong answer stood bare in the exported chat.
 TEST_F(AnswerLabelsTest, AnExportedAnswerHasItsChips) {
   choose(kSnapKv);
-  composer()->addFile("/clips/a.mp4");
-  ASSERT_TRUE(attached());
+  ASSERT_TRUE(attaches("/clips/a.mp4"));
   ask(QStringLiteral("What is it?"));
   QStringList chips;
   for (const QString& text : ui::metricTexts(last())) chips << text;
@@ -216,8 +213,7 @@ TEST_F(AnswerLabelsTest, AnExportedAnswerHasItsChips) {
 // The figures of SnapKV's ten per cent stood over what Self-study had kept, and the other way round.
 TEST_F(AnswerLabelsTest, AMethodChosenInMidChatDoesNotRelabelTheOldCache) {
   choose(kSelfStudy);
-  composer()->addFile("/clips/a.mp4");
-  ASSERT_TRUE(attached());
+  ASSERT_TRUE(attaches("/clips/a.mp4"));
   ask(QStringLiteral("What is it?"));
   const QString old = last().metrics.method;
   choose(kSnapKv);
@@ -242,8 +238,7 @@ TEST_F(AnswerLabelsTest, AMethodChosenInMidChatDoesNotRelabelTheOldCache) {
 
 TEST_F(AnswerLabelsTest, AUsedAnswerGoesOnFromItsOwnCache) {
   choose(kSelfStudy);
-  composer()->addFile("/clips/a.mp4");
-  ASSERT_TRUE(attached());
+  ASSERT_TRUE(attaches("/clips/a.mp4"));
   ask(QStringLiteral("What is it?"));
   compare(kSelfStudy, kSnapKv);
   use(1);
@@ -318,8 +313,7 @@ TEST_F(AnswerLabelsTest, LabelEqualsCauseAfterAnySequence) {
     m_window->page().startNew();
     choose(pick());
     if (round % 2 == 0) {
-      composer()->addFile("/clips/a.mp4");
-      ASSERT_TRUE(attached());
+      ASSERT_TRUE(attaches("/clips/a.mp4"));
     }
     ask(QStringLiteral("What is it?"));
     for (int step = 0; step < 9; ++step) {

@@ -16,8 +16,7 @@ class BoxesTest : public WindowTest {
     WindowTest::SetUp();
   }
   void askAbout(const char* file) {
-    composer()->addFile(file);
-    ASSERT_TRUE(attached());
+    ASSERT_TRUE(attaches(file));
     ask(QStringLiteral("Where is it?"));
   }
   // The picture itself has come, not only the small one of its card.

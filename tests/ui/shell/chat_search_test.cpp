@@ -83,8 +83,7 @@ TEST_F(ChatSearch, ANewChatEndsTheSearch) {
 
 TEST_F(ChatSearch, FindsAttachedFilesAndDrafts) {
   QTest::keyClick(composer()->prompt(), Qt::Key_N, Qt::ControlModifier);
-  composer()->addFile("/photos/lighthouse.png");
-  ASSERT_TRUE(attached());
+  ASSERT_TRUE(attaches("/photos/lighthouse.png"));
   ASSERT_TRUE(waitUntil([this] { return session().chat.id() != 0; })) << "the draft is saved";
   const ConversationId draft = session().chat.id();
   const auto title = [&] { return list().index(list().rowOf(draft)).data().toString().toStdString(); };

@@ -33,10 +33,7 @@ class DocumentsTest : public WindowTest {
     m_settings->setDefaultRecipe(recipe);
     m_window->page().startNew();
   }
-  void attach(const QByteArray& file) {
-    composer()->addFile(file);
-    ASSERT_TRUE(attached());
-  }
+  void attach(const QByteArray& file) { ASSERT_TRUE(attaches(file)); }
   ui::AttachmentCard* card() { return composer()->tray()->card(0); }
   ui::PreparationLine* preparation() { return inWindow<ui::PreparationLine>(); }
   ui::KeptMapDialog* map() { return inWindow<ui::KeptMapPages>()->page(); }

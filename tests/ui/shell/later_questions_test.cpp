@@ -245,10 +245,7 @@ TEST_F(LaterQuestionsTest, NothingIsPreparedThatIsReadAgainAnyway) {
   m_settings->setUnasked({app::Unasked::kAlways, app::Unasked::kNever});
   useMethod("self-study");
   choose(Guard::kPrefill);
-  const auto attach = [this] {
-    composer()->addFile("/samples/clip.mp4");
-    ASSERT_TRUE(attached());
-  };
+  const auto attach = [this] { ASSERT_TRUE(attaches("/samples/clip.mp4")); };
   attach();
   ASSERT_TRUE(waitUntil([this] { return inWindow<ui::PreparationLine>()->view().text.contains(QStringLiteral("for this question")); }));
   EXPECT_EQ(m_log->prepares().back().turn.guard, Guard::kPrefill);

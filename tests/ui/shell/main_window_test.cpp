@@ -549,8 +549,7 @@ TEST_F(MainWindowTest, DraftsComeBack) {
 // Pinned while composing, sent, kept over a restart; pinned otherwise later, the next answer is asked for so (and the engine reads
 // everything again for it: Pins.OfEarlierMediaReadTheThreadAgainWhenTheyChange).
 TEST_F(MainWindowTest, PinsAreSentKeptAndChanged) {
-  composer()->addFile("/clips/a.mp4");
-  ASSERT_TRUE(attached(Card::kWithThumbnails));
+  ASSERT_TRUE(attaches("/clips/a.mp4", Card::kWithThumbnails));
   ui::FrameStrip* strip = composer()->tray()->card(0)->strip();
   QTest::keyClick(strip, Qt::Key_Up);
   QTest::keyClick(strip, Qt::Key_P);

@@ -21,10 +21,7 @@ class PreparationTest : public WindowTest {
   bool says(const QString& words) {
     return waitUntil([&] { return line()->view().text.contains(words); });
   }
-  void attachVideo() {
-    composer()->addFile("/samples/clip.mp4");
-    ASSERT_TRUE(attached());
-  }
+  void attachVideo() { ASSERT_TRUE(attaches("/samples/clip.mp4")); }
   void useMethod(const char* method) {
     app::NamedRecipe recipe{.spec = {.method = method, .retention = 0.1}};
     m_settings->setDefaultRecipe(recipe);

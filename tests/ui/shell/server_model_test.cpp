@@ -88,8 +88,7 @@ TEST_F(ServerModelTest, NobodyIsToldThatEverythingStaysHere) {
 }
 
 TEST_F(ServerModelTest, NothingIsPlannedOrPreparedForIt) {
-  composer()->addFile("/pictures/cat.png");
-  ASSERT_TRUE(attached());
+  ASSERT_TRUE(attaches("/pictures/cat.png"));
   ask(QStringLiteral("What is it?"));
   EXPECT_TRUE(m_log->plans().empty());
   EXPECT_TRUE(m_log->prepares().empty());

@@ -21,8 +21,7 @@ namespace {
 class SubtitlesTest : public WindowTest {
  protected:
   void attach() {
-    composer()->addFile("/clips/subtitled.mp4");
-    ASSERT_TRUE(attached());
+    ASSERT_TRUE(attaches("/clips/subtitled.mp4"));
     composer()->tray()->card(0)->frameCount()->setValue(6);
   }
   QString detail() { return transcript()->messageAt(0).attachments.front().detail; }

@@ -49,10 +49,7 @@ class TextModelTest : public WindowTest {
   }
   ui::NoticeBar* notice() { return noticeBar("faults"); }
   QPushButton* button(const char* label) { return notice()->button(QString::fromUtf8(label)); }
-  void attach(const char* file) {
-    composer()->addFile(file);
-    ASSERT_TRUE(attached());
-  }
+  void attach(const char* file) { ASSERT_TRUE(attaches(file)); }
   QAction* watchAction() {
     for (QAction* action : m_window->actions())
       if (action->text().startsWith(QStringLiteral("&Watch"))) return action;

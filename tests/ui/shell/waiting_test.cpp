@@ -278,8 +278,7 @@ TEST_F(WaitingTest, AChatWhoseAnswerEndedElsewhereShowsItsFigures) {
 TEST_F(WaitingTest, AQuestionThatWaitsForPreparationIsCountedFromEnter) {
   m_settings->setUnasked({app::Unasked::kAlways, app::Unasked::kNever});
   m_log->holdPreparations(true);
-  composer()->addFile("/clips/a.mp4");
-  ASSERT_TRUE(attached());
+  ASSERT_TRUE(attaches("/clips/a.mp4"));
   auto* line = inWindow<ui::PreparationLine>();
   ASSERT_TRUE(waitUntil([&] { return line->view().text.startsWith(QStringLiteral("Preparing")); }));
   type(QStringLiteral("What is it?"));

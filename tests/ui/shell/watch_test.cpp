@@ -263,8 +263,7 @@ TEST_F(WatchTest, AChatGoesOnByWhatWasSaidWhenItsSourceIsGone) {
       << line->idleText().toStdString();
   EXPECT_EQ(transcript()->messageAt(0).attachments.size(), 1U) << "it was asked about, and stays to be seen";
   // A picture is asked about in the same chat, and what the engine numbers is what is named.
-  composer()->addFile("/clips/a.png");
-  ASSERT_TRUE(attached());
+  ASSERT_TRUE(attaches("/clips/a.png"));
   composer()->tray()->card(0)->pins()->toggle(app::PinnedRange{0.0, 0.0});
   ask(QStringLiteral("And on this?"));
   turn = std::get<Turn>(asked().back().body);
@@ -332,8 +331,7 @@ TEST_F(WatchTest, NothingIsAskedBeforeSomethingWasSeen) {
 
 TEST_F(WatchTest, OtherMediaAreNotMixedIn) {
   ASSERT_TRUE(startsAndReadsAClip());
-  composer()->addFile("/clips/short.mp4");
-  ASSERT_TRUE(attached());
+  ASSERT_TRUE(attaches("/clips/short.mp4"));
   type(QStringLiteral("What is there?"));
   pressEnter();
   EXPECT_TRUE(composer()->notice().contains(QStringLiteral("only"))) << composer()->notice().toStdString();

@@ -124,6 +124,10 @@ class WindowTest : public testing::Test {
              (card == Card::kOpened || m_preview->thumbnailsAsked > 0);
     });
   }
+  bool attaches(const QByteArray& file, Card card = Card::kOpened) {
+    composer()->addFile(file);
+    return attached(card);
+  }
   // As soon as it can.
   bool sends(const QString& text) {
     composer()->prompt()->setPlainText(text);
