@@ -52,15 +52,9 @@ const KindWords& kindWords(AttachedKind kind) {
 
 void AttachedCounts::add(MediaKind kind) {
   switch (kind) {
-    case MediaKind::kImage:
-      ++images;
-      break;
-    case MediaKind::kVideo:
-      ++videos;
-      break;
-    case MediaKind::kDocument:
-      ++documents;
-      break;
+    case MediaKind::kImage: ++images; break;
+    case MediaKind::kVideo: ++videos; break;
+    case MediaKind::kDocument: ++documents; break;
   }
 }
 

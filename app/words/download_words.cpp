@@ -27,14 +27,10 @@ QString runningWords(const QueuedDownload& download) {
   const QString name = displayText(download.name);
   const QString part = tr("%1 of %2").arg(formatMegabytes(progress.done), formatMegabytes(progress.total));
   switch (progress.stage) {
-    case DownloadStage::kConnecting:
-      return tr("Contacting the server for %1…").arg(name);
-    case DownloadStage::kDownloading:
-      return tr("Downloading %1: %2").arg(name, part) + speedWords(download);
-    case DownloadStage::kChecking:
-      return tr("Checking %1: %2").arg(name, part);
-    case DownloadStage::kUnpacking:
-      return tr("Unpacking %1: %2").arg(name, part);
+    case DownloadStage::kConnecting: return tr("Contacting the server for %1…").arg(name);
+    case DownloadStage::kDownloading: return tr("Downloading %1: %2").arg(name, part) + speedWords(download);
+    case DownloadStage::kChecking: return tr("Checking %1: %2").arg(name, part);
+    case DownloadStage::kUnpacking: return tr("Unpacking %1: %2").arg(name, part);
     case DownloadStage::kWaiting:
       return tr("The server asks to wait %1 before %2 goes on…").arg(formatSeconds(static_cast<double>(progress.total) * 1000), name);
   }
@@ -63,10 +59,8 @@ void sayFault(const DownloadFault& fault, const QString& name, const QString& su
     case DownloadProblem::kInsecure:
       return say(tr("Winnow does not download from “%1”: the connection is not encrypted.").arg(subject),
                  tr("If PIP_INDEX_URL is set, it must begin with https://."));
-    case DownloadProblem::kServerRefused:
-      return say(tr("%1 refuses the download.").arg(subject), tr("Try again later."));
-    case DownloadProblem::kNotOffered:
-      return say(tr("%1 does not have %2.").arg(subject, name), tr("If PIP_INDEX_URL is set, check it."));
+    case DownloadProblem::kServerRefused: return say(tr("%1 refuses the download.").arg(subject), tr("Try again later."));
+    case DownloadProblem::kNotOffered: return say(tr("%1 does not have %2.").arg(subject, name), tr("If PIP_INDEX_URL is set, check it."));
     case DownloadProblem::kHashDiffers:
     case DownloadProblem::kDamaged:
       return say(tr("The download is not the expected %1, so it is not used.").arg(name),
@@ -102,8 +96,7 @@ void sayFault(const DownloadFault& fault, const QString& name, const QString& su
       return say(tr("%1 has no %2.").arg(name, subject), has.isEmpty() ? tr("Ask for it without “:%1”.").arg(subject) : has);
     case DownloadProblem::kAmbiguous:
       return say(tr("“%1” names several files of %2.").arg(subject, name), tr("%1 Write one of them after the colon.").arg(has));
-    case DownloadProblem::kNotReadable:
-      return say(tr("%1 cannot be used by Winnow.").arg(name), tr("Choose another model."));
+    case DownloadProblem::kNotReadable: return say(tr("%1 cannot be used by Winnow.").arg(name), tr("Choose another model."));
     case DownloadProblem::kTooLarge:
       return say(tr("%1 does not fit into this computer’s memory: it needs about %2.").arg(name, formatMegabytes(fault.bytes)),
                  has.isEmpty() ? tr("Choose a smaller model.")
@@ -111,8 +104,7 @@ void sayFault(const DownloadFault& fault, const QString& name, const QString& su
     case DownloadProblem::kOffline:
       return say(tr("%1 is not on this computer, and the network is forbidden.").arg(name),
                  tr("To download it, unset HF_HUB_OFFLINE and leave out --offline."));
-    case DownloadProblem::kChanged:
-      return say(tr("%1 was changed on the hub meanwhile.").arg(name), tr("Try again."));
+    case DownloadProblem::kChanged: return say(tr("%1 was changed on the hub meanwhile.").arg(name), tr("Try again."));
   }
 }
 
@@ -121,16 +113,11 @@ void sayFault(const DownloadFault& fault, const QString& name, const QString& su
 QString downloadWords(const QueuedDownload& download) {
   using State = QueuedDownload::State;
   switch (download.state) {
-    case State::kRunning:
-      return runningWords(download);
-    case State::kWaiting:
-      return tr("Waiting: two at a time.");
-    case State::kPaused:
-      return download.come > 0 ? tr("Paused.") + QLatin1Char(' ') + comeWords(download) : tr("Paused.");
-    case State::kFailed:
-      return {};  // describeDownloadFault() has words for it
-    case State::kHere:
-      return tr("It is here, and every file is right.");
+    case State::kRunning: return runningWords(download);
+    case State::kWaiting: return tr("Waiting: two at a time.");
+    case State::kPaused: return download.come > 0 ? tr("Paused.") + QLatin1Char(' ') + comeWords(download) : tr("Paused.");
+    case State::kFailed: return {};  // describeDownloadFault() has words for it
+    case State::kHere: return tr("It is here, and every file is right.");
   }
   return {};
 }

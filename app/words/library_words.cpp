@@ -26,12 +26,9 @@ QString textOf(const std::string& text) { return displayText(QString::fromStdStr
 
 QString sightWords(Sight sight) {
   switch (sight) {
-    case Sight::kVideos:
-      return LibraryWords::tr("sees videos and images");
-    case Sight::kImages:
-      return LibraryWords::tr("sees images");
-    case Sight::kNothing:
-      break;
+    case Sight::kVideos: return LibraryWords::tr("sees videos and images");
+    case Sight::kImages: return LibraryWords::tr("sees images");
+    case Sight::kNothing: break;
   }
   return LibraryWords::tr("reads text");
 }
@@ -49,8 +46,7 @@ FitWords needWords(const MemoryNeed& need, const MachineMemory& memory) {
     case ModelFit::kMemoryOnly:
       return {LibraryWords::tr("Fits memory, but with its cache not the GPU (%1): needs about %2 of %3.").arg(gpuBytes, needed, bytes),
               true};
-    case ModelFit::kNowhere:
-      break;
+    case ModelFit::kNowhere: break;
   }
   if (memory.gpuBytes <= 0)
     return {LibraryWords::tr("Does not fit: needs about %1, and this computer has %2 of memory.").arg(needed, bytes), false};
@@ -144,22 +140,14 @@ QString modelLabel(const QString& place) {
 
 QString modelOriginName(ModelOrigin origin) {
   switch (origin) {
-    case ModelOrigin::kWinnow:
-      return QCoreApplication::translate("winnow::app::ModelNames", "Downloaded by Winnow");
-    case ModelOrigin::kOllama:
-      return QStringLiteral("Ollama");
-    case ModelOrigin::kLmStudio:
-      return QStringLiteral("LM Studio");
-    case ModelOrigin::kHuggingFace:
-      return QStringLiteral("Hugging Face");
-    case ModelOrigin::kJan:
-      return QStringLiteral("Jan");
-    case ModelOrigin::kGpt4All:
-      return QStringLiteral("GPT4All");
-    case ModelOrigin::kDemo:
-      return QCoreApplication::translate("winnow::app::ModelNames", "Comes with Winnow");
-    case ModelOrigin::kOpened:
-      return QCoreApplication::translate("winnow::app::ModelNames", "Opened from its place");
+    case ModelOrigin::kWinnow: return QCoreApplication::translate("winnow::app::ModelNames", "Downloaded by Winnow");
+    case ModelOrigin::kOllama: return QStringLiteral("Ollama");
+    case ModelOrigin::kLmStudio: return QStringLiteral("LM Studio");
+    case ModelOrigin::kHuggingFace: return QStringLiteral("Hugging Face");
+    case ModelOrigin::kJan: return QStringLiteral("Jan");
+    case ModelOrigin::kGpt4All: return QStringLiteral("GPT4All");
+    case ModelOrigin::kDemo: return QCoreApplication::translate("winnow::app::ModelNames", "Comes with Winnow");
+    case ModelOrigin::kOpened: return QCoreApplication::translate("winnow::app::ModelNames", "Opened from its place");
   }
   return {};
 }

@@ -44,12 +44,8 @@ std::vector<double> TokenPruner::first_weights() const {
   const auto n = static_cast<std::size_t>(segment_.tokens);
   std::vector<double> weights(n, 0.0);
   switch (pruning_.judge) {
-    case Pruning::Judge::kLastRow:
-      weights.back() = 1.0;
-      break;
-    case Pruning::Judge::kReceived:
-      weights.assign(n, 1.0 / static_cast<double>(n));
-      break;
+    case Pruning::Judge::kLastRow: weights.back() = 1.0; break;
+    case Pruning::Judge::kReceived: weights.assign(n, 1.0 / static_cast<double>(n)); break;
     default: {
       const RowRange rows = rows_of({RowRule::Kind::kPostVision}, segment_);
       for (std::size_t row = static_cast<std::size_t>(rows.first); row < n; ++row)

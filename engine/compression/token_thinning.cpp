@@ -119,16 +119,10 @@ std::vector<bool> patches_kept(const PatchesToThin& patches, const BeforeDecoder
       stays = kept_by_vidcom2(patches, before.amount);
       for (std::size_t token = 0; token < patches.pinned.size(); ++token) stays[token] = stays[token] || patches.pinned[token];
       return stays;
-    case BeforeMethod::kDivPruned:
-      return kept_by_distance(patches, wanted, interrupt);
-    case BeforeMethod::kEvs:
-      scores = changes(patches.features);
-      break;
-    case BeforeMethod::kRandom:
-      scores = drawn(all, seed);
-      break;
-    default:
-      throw Exception(ErrorCode::kInternal, text_of(before), "no choice by features");
+    case BeforeMethod::kDivPruned: return kept_by_distance(patches, wanted, interrupt);
+    case BeforeMethod::kEvs: scores = changes(patches.features); break;
+    case BeforeMethod::kRandom: scores = drawn(all, seed); break;
+    default: throw Exception(ErrorCode::kInternal, text_of(before), "no choice by features");
   }
   std::vector<std::int32_t> forced;
   for (std::size_t token = 0; token < patches.pinned.size(); ++token) {

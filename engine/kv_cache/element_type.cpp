@@ -6,14 +6,10 @@ namespace winnow {
 
 std::optional<kernels::ElementType> find_element_type(at::ScalarType type) {
   switch (type) {
-    case at::kFloat:
-      return kernels::ElementType::kFp32;
-    case at::kBFloat16:
-      return kernels::ElementType::kBf16;
-    case at::kHalf:
-      return kernels::ElementType::kFp16;
-    default:
-      return std::nullopt;
+    case at::kFloat: return kernels::ElementType::kFp32;
+    case at::kBFloat16: return kernels::ElementType::kBf16;
+    case at::kHalf: return kernels::ElementType::kFp16;
+    default: return std::nullopt;
   }
 }
 

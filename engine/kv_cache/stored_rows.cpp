@@ -30,13 +30,9 @@ at::Tensor in_half(const at::Tensor& rows) {
 
 void round_as_stored(at::Tensor rows, KvStorage storage) {
   switch (storage) {
-    case KvStorage::kWide:
-      return;
-    case KvStorage::kInt8:
-      return round_to_narrow(rows);
-    case KvStorage::kHalf:
-      rows.copy_(in_half(rows));
-      return;
+    case KvStorage::kWide: return;
+    case KvStorage::kInt8: return round_to_narrow(rows);
+    case KvStorage::kHalf: rows.copy_(in_half(rows)); return;
   }
 }
 

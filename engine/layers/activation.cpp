@@ -16,21 +16,11 @@ namespace {
 
 void activate_all(Activation activation, at::Tensor& values) {
   switch (activation) {
-    case Activation::kSilu:
-      at::silu_(values);
-      return;
-    case Activation::kGelu:
-      at::gelu_(values);
-      return;
-    case Activation::kGeluTanh:
-      at::gelu_(values, "tanh");
-      return;
-    case Activation::kQuickGelu:
-      values.mul_(at::sigmoid(values * 1.702));
-      return;
-    case Activation::kRelu:
-      at::relu_(values);
-      return;
+    case Activation::kSilu: at::silu_(values); return;
+    case Activation::kGelu: at::gelu_(values); return;
+    case Activation::kGeluTanh: at::gelu_(values, "tanh"); return;
+    case Activation::kQuickGelu: values.mul_(at::sigmoid(values * 1.702)); return;
+    case Activation::kRelu: at::relu_(values); return;
   }
   throw Exception(ErrorCode::kInternal, "", "unknown activation");
 }

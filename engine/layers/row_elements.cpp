@@ -11,14 +11,10 @@ namespace {
 template <class Visit>
 void with_type(at::ScalarType type, const Visit& visit) {
   switch (type) {
-    case at::kFloat:
-      return visit(float{});
-    case at::kBFloat16:
-      return visit(at::BFloat16{});
-    case at::kHalf:
-      return visit(at::Half{});
-    default:
-      throw Exception(ErrorCode::kInternal, "", "a row of numbers of another type");
+    case at::kFloat: return visit(float{});
+    case at::kBFloat16: return visit(at::BFloat16{});
+    case at::kHalf: return visit(at::Half{});
+    default: throw Exception(ErrorCode::kInternal, "", "a row of numbers of another type");
   }
 }
 

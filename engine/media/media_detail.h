@@ -48,16 +48,11 @@ inline std::optional<MediaDetail> detail_of(std::string_view word) {
 
 inline std::string detail_word(const MediaDetail& detail) {
   switch (detail.level) {
-    case DetailLevel::kLow:
-      return "low";
-    case DetailLevel::kMedium:
-      return "medium";
-    case DetailLevel::kHigh:
-      return "high";
-    case DetailLevel::kTokens:
-      return std::to_string(detail.tokens);
-    case DetailLevel::kAuto:
-      break;
+    case DetailLevel::kLow: return "low";
+    case DetailLevel::kMedium: return "medium";
+    case DetailLevel::kHigh: return "high";
+    case DetailLevel::kTokens: return std::to_string(detail.tokens);
+    case DetailLevel::kAuto: break;
   }
   return "auto";
 }

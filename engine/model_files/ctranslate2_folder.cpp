@@ -20,16 +20,11 @@ constexpr std::size_t kMostVariables = 20'000;
 // By the numbers of CTranslate2's DataType.
 std::optional<StoredType> variable_type(std::uint8_t number) {
   switch (number) {
-    case 0:
-      return StoredType::kF32;
-    case 2:
-      return StoredType::kI16;
-    case 4:
-      return StoredType::kF16;
-    case 5:
-      return StoredType::kBF16;
-    default:
-      return std::nullopt;
+    case 0: return StoredType::kF32;
+    case 2: return StoredType::kI16;
+    case 4: return StoredType::kF16;
+    case 5: return StoredType::kBF16;
+    default: return std::nullopt;
   }
 }
 

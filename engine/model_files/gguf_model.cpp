@@ -197,18 +197,12 @@ std::string GgufModel::name() const {
 
 const ModelDocument* GgufModel::document(ModelPart part) const {
   switch (part) {
-    case ModelPart::kConfig:
-      return &config_;
-    case ModelPart::kGeneration:
-      return &generation_;
-    case ModelPart::kProcessor:
-      return processor_ ? &*processor_ : nullptr;
-    case ModelPart::kImageProcessor:
-      return image_processor_ ? &*image_processor_ : nullptr;
-    case ModelPart::kVideoProcessor:
-      return video_processor_ ? &*video_processor_ : nullptr;
-    case ModelPart::kWinnow:
-      break;
+    case ModelPart::kConfig: return &config_;
+    case ModelPart::kGeneration: return &generation_;
+    case ModelPart::kProcessor: return processor_ ? &*processor_ : nullptr;
+    case ModelPart::kImageProcessor: return image_processor_ ? &*image_processor_ : nullptr;
+    case ModelPart::kVideoProcessor: return video_processor_ ? &*video_processor_ : nullptr;
+    case ModelPart::kWinnow: break;
   }
   return nullptr;
 }

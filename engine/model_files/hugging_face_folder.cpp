@@ -23,18 +23,12 @@ constexpr char kTemplateFile[] = "chat_template.jinja";
 
 const char* file_of(ModelPart part) {
   switch (part) {
-    case ModelPart::kConfig:
-      return "config.json";
-    case ModelPart::kGeneration:
-      return "generation_config.json";
-    case ModelPart::kProcessor:
-      return "processor_config.json";
-    case ModelPart::kImageProcessor:
-      return "preprocessor_config.json";
-    case ModelPart::kVideoProcessor:
-      return "video_preprocessor_config.json";
-    case ModelPart::kWinnow:
-      return "winnow.json";
+    case ModelPart::kConfig: return "config.json";
+    case ModelPart::kGeneration: return "generation_config.json";
+    case ModelPart::kProcessor: return "processor_config.json";
+    case ModelPart::kImageProcessor: return "preprocessor_config.json";
+    case ModelPart::kVideoProcessor: return "video_preprocessor_config.json";
+    case ModelPart::kWinnow: return "winnow.json";
   }
   return "";
 }

@@ -145,8 +145,7 @@ std::vector<std::uint8_t> QuantisedMatrix::zeros_of(Rows rows) const {
   const auto middle = static_cast<std::uint8_t>(1 << (bits - 1));
   std::vector<std::uint8_t> zeros;
   switch (layout_.zeros) {
-    case ZeroOrder::kMiddle:
-      return {};
+    case ZeroOrder::kMiddle: return {};
     case ZeroOrder::kByGroup:
     case ZeroOrder::kInterleaved:
       zeros = along_outputs(part_of<std::uint32_t>(zeros_, 0, groups, rows.first / in_word, rows.end / in_word), groups, bits,

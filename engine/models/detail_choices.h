@@ -40,16 +40,11 @@ inline bool takes_many_unasked(MediaKind kind, const MediaDetail& detail, std::i
 inline std::int64_t most_tokens(const MediaDetail& detail, const DetailChoices& choices) {
   if (choices.kind == DetailKind::kFixed) return 0;
   switch (detail.level) {
-    case DetailLevel::kLow:
-      return choices.low;
-    case DetailLevel::kMedium:
-      return choices.medium;
-    case DetailLevel::kHigh:
-      return choices.high;
-    case DetailLevel::kTokens:
-      return detail.tokens;
-    case DetailLevel::kAuto:
-      break;
+    case DetailLevel::kLow: return choices.low;
+    case DetailLevel::kMedium: return choices.medium;
+    case DetailLevel::kHigh: return choices.high;
+    case DetailLevel::kTokens: return detail.tokens;
+    case DetailLevel::kAuto: break;
   }
   return 0;
 }

@@ -40,8 +40,7 @@ FewerPatches patches_that_stay(const BeforeDecoder& before, const PatchCount& co
   const std::int64_t each = count.frames > 0 ? count.patches / count.frames : 0;
   const auto all = static_cast<double>(count.patches);
   switch (before.method) {
-    case BeforeMethod::kEvs:
-      return {std::max({each, static_cast<std::int64_t>(std::floor(all * before.amount)), count.pinned})};
+    case BeforeMethod::kEvs: return {std::max({each, static_cast<std::int64_t>(std::floor(all * before.amount)), count.pinned})};
     case BeforeMethod::kDivPruned:
     case BeforeMethod::kRandom:
       return {std::max({std::min<std::int64_t>(1, count.patches), round_half_up(all * before.amount), count.pinned})};
@@ -50,10 +49,8 @@ FewerPatches patches_that_stay(const BeforeDecoder& before, const PatchCount& co
       const auto of_frame = std::max<std::int64_t>(1, std::llround(std::nearbyint(static_cast<double>(each) * before.amount)));
       return {count.pinned + (each > 0 ? unpinned / each * of_frame : 0), count.frames <= 1};
     }
-    case BeforeMethod::kPixelPrune:
-      return {count.patches, false};
-    case BeforeMethod::kNone:
-      break;
+    case BeforeMethod::kPixelPrune: return {count.patches, false};
+    case BeforeMethod::kNone: break;
   }
   return {count.patches};
 }

@@ -48,14 +48,10 @@ std::vector<std::string> words_of(const ProbeNeed& probe) {
 
 std::vector<std::string> words_of(const Pruning& pruning) {
   switch (pruning.judge) {
-    case Pruning::Judge::kLastRow:
-      return {"last row of one layer"};
-    case Pruning::Judge::kReceived:
-      return {"mean of all rows of one layer"};
-    case Pruning::Judge::kVision:
-      return {"attention of the vision encoder"};
-    case Pruning::Judge::kRollout:
-      break;
+    case Pruning::Judge::kLastRow: return {"last row of one layer"};
+    case Pruning::Judge::kReceived: return {"mean of all rows of one layer"};
+    case Pruning::Judge::kVision: return {"attention of the vision encoder"};
+    case Pruning::Judge::kRollout: break;
   }
   return {"attention rollout of the vision encoder", "attention rollout of the first layers"};
 }

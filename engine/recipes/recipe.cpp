@@ -210,14 +210,12 @@ Recipe Recipe::from_parts(const RecipeSpec& spec, Composition composition) {
   }
   switch (spec.turn_policy) {
     case TurnPolicy::kSegment:
-    case TurnPolicy::kFirstOnly:
-      break;
+    case TurnPolicy::kFirstOnly: break;
     case TurnPolicy::kWhole:
       if (composition.pruning)
         refuse("turn_policy", "token pruning drops tokens before the cache holds them: there is nothing to compress again");
       break;
-    default:
-      refuse("turn_policy", "there is no such turn policy");
+    default: refuse("turn_policy", "there is no such turn policy");
   }
   check_parts(composition);
   check_before(spec.before, composition);

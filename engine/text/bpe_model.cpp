@@ -132,17 +132,10 @@ void BpeModel::take_apart(std::string_view word) {
     for (const char byte : word) {
       const auto b = static_cast<unsigned char>(byte);
       switch (unit_kinds_[b]) {
-        case Unit::kToken:
-          add_token_unit(units_[b].front());
-          break;
-        case Unit::kBytes:
-          add_byte_units(units_[b]);
-          break;
-        case Unit::kUnknown:
-          add_unknown();
-          break;
-        case Unit::kNothing:
-          break;
+        case Unit::kToken: add_token_unit(units_[b].front()); break;
+        case Unit::kBytes: add_byte_units(units_[b]); break;
+        case Unit::kUnknown: add_unknown(); break;
+        case Unit::kNothing: break;
       }
     }
   }

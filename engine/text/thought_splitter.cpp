@@ -77,12 +77,8 @@ bool ThoughtSplitter::advance(SplitText& told) {
       said_ = false;
       return true;
     }
-    case State::kAnswer:
-      told.answer += std::exchange(held_, {});
-      return false;
-    case State::kMarkedAnswer:
-      tell_marked_answer(told);
-      return false;
+    case State::kAnswer: told.answer += std::exchange(held_, {}); return false;
+    case State::kMarkedAnswer: tell_marked_answer(told); return false;
   }
   return false;
 }

@@ -48,14 +48,11 @@ constexpr int kMaxEntries = 100'000;
 Error refusal(const std::string& path, const KnownFormat& format) {
   const std::string what = std::string("this is ") + format.name;
   switch (format.kind) {
-    case FormatKind::kArchive:
-      return {ErrorCode::kArchive, path, what + ": unpack it and choose the GGUF file or the model folder in it"};
-    case FormatKind::kPickle:
-      return {ErrorCode::kUnsupportedFormat, path, what + "; " + std::string(kPickleAdvice)};
+    case FormatKind::kArchive: return {ErrorCode::kArchive, path, what + ": unpack it and choose the GGUF file or the model folder in it"};
+    case FormatKind::kPickle: return {ErrorCode::kUnsupportedFormat, path, what + "; " + std::string(kPickleAdvice)};
     case FormatKind::kOldGguf:
       return {ErrorCode::kUnsupportedFormat, path, what + ", which is not read: take the model as GGUF, or convert it anew"};
-    case FormatKind::kGguf:
-      return {ErrorCode::kUnsupportedFormat, path, std::string(kChooseTheGguf)};
+    case FormatKind::kGguf: return {ErrorCode::kUnsupportedFormat, path, std::string(kChooseTheGguf)};
     case FormatKind::kWeights:
       return {ErrorCode::kUnsupportedFormat, path, what + ", which is not read: take the model as safetensors or GGUF"};
     case FormatKind::kPointer:
@@ -64,8 +61,7 @@ Error refusal(const std::string& path, const KnownFormat& format) {
     case FormatKind::kMedia:
     case FormatKind::kDocument:
     case FormatKind::kPaper:
-    case FormatKind::kProgram:
-      break;
+    case FormatKind::kProgram: break;
   }
   return {ErrorCode::kNoModel, path, what + ", not a model: a model is a GGUF file or a folder with a config.json"};
 }

@@ -30,22 +30,17 @@ std::size_t gguf_value_bytes(GgufType type) {
   switch (type) {
     case GgufType::kUint8:
     case GgufType::kInt8:
-    case GgufType::kBool:
-      return 1;
+    case GgufType::kBool: return 1;
     case GgufType::kUint16:
-    case GgufType::kInt16:
-      return 2;
+    case GgufType::kInt16: return 2;
     case GgufType::kUint32:
     case GgufType::kInt32:
-    case GgufType::kFloat32:
-      return 4;
+    case GgufType::kFloat32: return 4;
     case GgufType::kUint64:
     case GgufType::kInt64:
-    case GgufType::kFloat64:
-      return 8;
+    case GgufType::kFloat64: return 8;
     case GgufType::kString:
-    case GgufType::kArray:
-      return 0;
+    case GgufType::kArray: return 0;
   }
   return 0;
 }
@@ -176,20 +171,13 @@ const GgufValue& GgufMetadata::list(std::string_view key) const {
 
 std::int64_t GgufMetadata::integer_at(const GgufValue& value, std::size_t index, std::string_view key) const {
   switch (value.type) {
-    case GgufType::kUint8:
-      return number_at<std::uint8_t>(value.bytes, index);
-    case GgufType::kInt8:
-      return number_at<std::int8_t>(value.bytes, index);
-    case GgufType::kUint16:
-      return number_at<std::uint16_t>(value.bytes, index);
-    case GgufType::kInt16:
-      return number_at<std::int16_t>(value.bytes, index);
-    case GgufType::kUint32:
-      return number_at<std::uint32_t>(value.bytes, index);
-    case GgufType::kInt32:
-      return number_at<std::int32_t>(value.bytes, index);
-    case GgufType::kInt64:
-      return number_at<std::int64_t>(value.bytes, index);
+    case GgufType::kUint8: return number_at<std::uint8_t>(value.bytes, index);
+    case GgufType::kInt8: return number_at<std::int8_t>(value.bytes, index);
+    case GgufType::kUint16: return number_at<std::uint16_t>(value.bytes, index);
+    case GgufType::kInt16: return number_at<std::int16_t>(value.bytes, index);
+    case GgufType::kUint32: return number_at<std::uint32_t>(value.bytes, index);
+    case GgufType::kInt32: return number_at<std::int32_t>(value.bytes, index);
+    case GgufType::kInt64: return number_at<std::int64_t>(value.bytes, index);
     case GgufType::kUint64: {
       const auto number = number_at<std::uint64_t>(value.bytes, index);
       if (number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
@@ -197,8 +185,7 @@ std::int64_t GgufMetadata::integer_at(const GgufValue& value, std::size_t index,
       }
       return static_cast<std::int64_t>(number);
     }
-    default:
-      refuse(ErrorCode::kDamagedFile, key, value.is_list ? "it must be a list of integers" : "it must be an integer");
+    default: refuse(ErrorCode::kDamagedFile, key, value.is_list ? "it must be a list of integers" : "it must be an integer");
   }
 }
 

@@ -20,14 +20,10 @@ constexpr std::int64_t kRowsTogether = 8;
 
 std::optional<at::ScalarType> weight_type(StoredType type) {
   switch (type) {
-    case StoredType::kF32:
-      return at::kFloat;
-    case StoredType::kF16:
-      return at::kHalf;
-    case StoredType::kBF16:
-      return at::kBFloat16;
-    default:
-      return std::nullopt;
+    case StoredType::kF32: return at::kFloat;
+    case StoredType::kF16: return at::kHalf;
+    case StoredType::kBF16: return at::kBFloat16;
+    default: return std::nullopt;
   }
 }
 

@@ -76,8 +76,7 @@ class HeaderEvents : public nlohmann::json_sax<Json> {
         }
         field_ = std::move(name);
         return true;
-      default:
-        unexpected();
+      default: unexpected();
     }
   }
 

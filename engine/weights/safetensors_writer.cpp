@@ -13,22 +13,14 @@ namespace {
 
 const char* dtype_name(at::ScalarType dtype) {
   switch (dtype) {
-    case at::kFloat:
-      return "F32";
-    case at::kHalf:
-      return "F16";
-    case at::kBFloat16:
-      return "BF16";
-    case at::kLong:
-      return "I64";
-    case at::kInt:
-      return "I32";
-    case at::kChar:
-      return "I8";
-    case at::kByte:
-      return "U8";
-    default:
-      return nullptr;
+    case at::kFloat: return "F32";
+    case at::kHalf: return "F16";
+    case at::kBFloat16: return "BF16";
+    case at::kLong: return "I64";
+    case at::kInt: return "I32";
+    case at::kChar: return "I8";
+    case at::kByte: return "U8";
+    default: return nullptr;
   }
 }
 

@@ -13,8 +13,7 @@ inline bool is_known(ElementType type) {
   switch (type) {
     case ElementType::kFp32:
     case ElementType::kBf16:
-    case ElementType::kFp16:
-      return true;
+    case ElementType::kFp16: return true;
   }
   return false;
 }

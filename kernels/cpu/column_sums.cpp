@@ -238,16 +238,14 @@ class Columns {
 
 void column_sums(const ColumnSumsArgs& args) {
   switch (args.type) {
-    case ElementType::kFp32:
-      return Columns<float>(args).run();
+    case ElementType::kFp32: return Columns<float>(args).run();
     case ElementType::kBf16:
 #if HWY_TARGET == HWY_AVX3
       // Highway 1.0.3 knows no target with them, so they are asked for here.
       if (__builtin_cpu_supports("avx512bf16")) return Columns<hwy::bfloat16_t, Pairs>(args).run();
 #endif
       return Columns<hwy::bfloat16_t>(args).run();
-    case ElementType::kFp16:
-      return Columns<hwy::float16_t>(args).run();
+    case ElementType::kFp16: return Columns<hwy::float16_t>(args).run();
   }
 }
 

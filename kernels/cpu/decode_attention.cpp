@@ -148,17 +148,10 @@ HWY_INLINE void score_block(D d, const DecodeAttentionArgs& args, const T* keys,
   std::int64_t head = 0;
   for (; head + 4 <= args.group; head += 4) score_heads<4, 2>(d, args, head, keys, values, count, lacked);
   switch (args.group - head) {
-    case 3:
-      score_heads<3, 2>(d, args, head, keys, values, count, lacked);
-      break;
-    case 2:
-      score_heads<2, 4>(d, args, head, keys, values, count, lacked);
-      break;
-    case 1:
-      score_heads<1, 8>(d, args, head, keys, values, count, lacked);
-      break;
-    default:
-      break;
+    case 3: score_heads<3, 2>(d, args, head, keys, values, count, lacked); break;
+    case 2: score_heads<2, 4>(d, args, head, keys, values, count, lacked); break;
+    case 1: score_heads<1, 8>(d, args, head, keys, values, count, lacked); break;
+    default: break;
   }
 }
 
@@ -304,12 +297,9 @@ void attend_any_size(const DecodeAttentionArgs& args) {
 void decode_attention(const DecodeAttentionArgs& args) {
   if (args.narrow) return attend_any_size<std::int8_t>(args);
   switch (args.kv_type) {
-    case ElementType::kFp32:
-      return attend_any_size<float>(args);
-    case ElementType::kBf16:
-      return attend_any_size<hwy::bfloat16_t>(args);
-    case ElementType::kFp16:
-      return attend_any_size<hwy::float16_t>(args);
+    case ElementType::kFp32: return attend_any_size<float>(args);
+    case ElementType::kBf16: return attend_any_size<hwy::bfloat16_t>(args);
+    case ElementType::kFp16: return attend_any_size<hwy::float16_t>(args);
   }
 }
 

@@ -86,12 +86,9 @@ void product_of(const DenseGemvArgs& args) {
 
 void dense_gemv(const DenseGemvArgs& args) {
   switch (args.type) {
-    case ElementType::kFp32:
-      return product_of<float>(args);
-    case ElementType::kBf16:
-      return product_of<hwy::bfloat16_t>(args);
-    case ElementType::kFp16:
-      return product_of<hwy::float16_t>(args);
+    case ElementType::kFp32: return product_of<float>(args);
+    case ElementType::kBf16: return product_of<hwy::bfloat16_t>(args);
+    case ElementType::kFp16: return product_of<hwy::float16_t>(args);
   }
 }
 

@@ -98,27 +98,19 @@ void gate_rows(const GatedActivationArgs& args) {
 template <class Stored>
 void gate_rows_of(const GatedActivationArgs& args) {
   switch (args.activation) {
-    case Activation::kSilu:
-      return gate_rows<Stored, silu>(args);
-    case Activation::kGelu:
-      return gate_rows<Stored, gelu>(args);
-    case Activation::kGeluTanh:
-      return gate_rows<Stored, gelu_tanh>(args);
-    case Activation::kQuickGelu:
-      return gate_rows<Stored, quick_gelu>(args);
-    case Activation::kRelu:
-      return gate_rows<Stored, relu>(args);
+    case Activation::kSilu: return gate_rows<Stored, silu>(args);
+    case Activation::kGelu: return gate_rows<Stored, gelu>(args);
+    case Activation::kGeluTanh: return gate_rows<Stored, gelu_tanh>(args);
+    case Activation::kQuickGelu: return gate_rows<Stored, quick_gelu>(args);
+    case Activation::kRelu: return gate_rows<Stored, relu>(args);
   }
 }
 
 void gated_activation(const GatedActivationArgs& args) {
   switch (args.type) {
-    case ElementType::kFp32:
-      return gate_rows_of<StoredFp32>(args);
-    case ElementType::kBf16:
-      return gate_rows_of<StoredBf16>(args);
-    case ElementType::kFp16:
-      return gate_rows_of<StoredFp16>(args);
+    case ElementType::kFp32: return gate_rows_of<StoredFp32>(args);
+    case ElementType::kBf16: return gate_rows_of<StoredBf16>(args);
+    case ElementType::kFp16: return gate_rows_of<StoredFp16>(args);
   }
 }
 

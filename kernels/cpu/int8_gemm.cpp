@@ -277,28 +277,17 @@ void product_of(const Int8GemmArgs& args) {
 template <class Visit>
 void with_type(BlockType type, const Visit& visit) {
   switch (type) {
-    case BlockType::kQ8_0:
-      return visit(codes::Q8_0());
-    case BlockType::kQ4_0:
-      return visit(codes::Q4_0());
-    case BlockType::kQ4_1:
-      return visit(codes::Q4_1());
-    case BlockType::kQ5_0:
-      return visit(codes::Q5_0());
-    case BlockType::kQ5_1:
-      return visit(codes::Q5_1());
-    case BlockType::kQ4_K:
-      return visit(codes::Q4_K());
-    case BlockType::kQ5_K:
-      return visit(codes::Q5_K());
-    case BlockType::kQ6_K:
-      return visit(codes::Q6_K());
-    case BlockType::kU4Z:
-      return visit(codes::U4Z());
-    case BlockType::kU8Z:
-      return visit(codes::U8Z());
-    default:
-      return;  // has no such product
+    case BlockType::kQ8_0: return visit(codes::Q8_0());
+    case BlockType::kQ4_0: return visit(codes::Q4_0());
+    case BlockType::kQ4_1: return visit(codes::Q4_1());
+    case BlockType::kQ5_0: return visit(codes::Q5_0());
+    case BlockType::kQ5_1: return visit(codes::Q5_1());
+    case BlockType::kQ4_K: return visit(codes::Q4_K());
+    case BlockType::kQ5_K: return visit(codes::Q5_K());
+    case BlockType::kQ6_K: return visit(codes::Q6_K());
+    case BlockType::kU4Z: return visit(codes::U4Z());
+    case BlockType::kU8Z: return visit(codes::U8Z());
+    default: return;  // has no such product
   }
 }
 

@@ -455,28 +455,17 @@ void product_of(const Int8GemvArgs& args) {
 template <bool vnni>
 void product_with(const Int8GemvArgs& args) {
   switch (args.type) {
-    case BlockType::kQ8_0:
-      return product_of<vnni, Q8_0>(args);
-    case BlockType::kQ4_0:
-      return product_of<vnni, Q4_0>(args);
-    case BlockType::kQ4_1:
-      return product_of<vnni, Q4_1>(args);
-    case BlockType::kQ5_0:
-      return product_of<vnni, Q5_0>(args);
-    case BlockType::kQ5_1:
-      return product_of<vnni, Q5_1>(args);
-    case BlockType::kQ4_K:
-      return product_of<vnni, Q4_K>(args);
-    case BlockType::kQ5_K:
-      return product_of<vnni, Q5_K>(args);
-    case BlockType::kQ6_K:
-      return product_of<vnni, Q6_K>(args);
-    case BlockType::kU4Z:
-      return product_of<vnni, U4Z>(args);
-    case BlockType::kU8Z:
-      return product_of<vnni, U8Z>(args);
-    default:
-      return;  // refused before
+    case BlockType::kQ8_0: return product_of<vnni, Q8_0>(args);
+    case BlockType::kQ4_0: return product_of<vnni, Q4_0>(args);
+    case BlockType::kQ4_1: return product_of<vnni, Q4_1>(args);
+    case BlockType::kQ5_0: return product_of<vnni, Q5_0>(args);
+    case BlockType::kQ5_1: return product_of<vnni, Q5_1>(args);
+    case BlockType::kQ4_K: return product_of<vnni, Q4_K>(args);
+    case BlockType::kQ5_K: return product_of<vnni, Q5_K>(args);
+    case BlockType::kQ6_K: return product_of<vnni, Q6_K>(args);
+    case BlockType::kU4Z: return product_of<vnni, U4Z>(args);
+    case BlockType::kU8Z: return product_of<vnni, U8Z>(args);
+    default: return;  // refused before
   }
 }
 

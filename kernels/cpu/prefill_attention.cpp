@@ -258,12 +258,9 @@ auto with_products(ElementType type, const Visit& visit) {
   if (type == ElementType::kBf16 && multiplies_pairs()) return visit(Pairs());
 #endif
   switch (type) {
-    case ElementType::kBf16:
-      return visit(Singles<hwy::bfloat16_t>());
-    case ElementType::kFp16:
-      return visit(Singles<hwy::float16_t>());
-    case ElementType::kFp32:
-      break;
+    case ElementType::kBf16: return visit(Singles<hwy::bfloat16_t>());
+    case ElementType::kFp16: return visit(Singles<hwy::float16_t>());
+    case ElementType::kFp32: break;
   }
   return visit(Singles<float>());
 }

@@ -118,12 +118,9 @@ void normalise(const RmsNormArgs& args) {
 
 void rms_norm(const RmsNormArgs& args) {
   switch (args.type) {
-    case ElementType::kFp32:
-      return Rows<StoredFp32, StoredFp32>(args).run();
-    case ElementType::kBf16:
-      return normalise<StoredBf16>(args);
-    case ElementType::kFp16:
-      return normalise<StoredFp16>(args);
+    case ElementType::kFp32: return Rows<StoredFp32, StoredFp32>(args).run();
+    case ElementType::kBf16: return normalise<StoredBf16>(args);
+    case ElementType::kFp16: return normalise<StoredFp16>(args);
   }
 }
 

@@ -39,12 +39,9 @@ void rotate(const RotaryArgs& args) {
 
 void rotary(const RotaryArgs& args) {
   switch (args.type) {
-    case ElementType::kFp32:
-      return rotate<StoredFp32>(args);
-    case ElementType::kBf16:
-      return rotate<StoredBf16>(args);
-    case ElementType::kFp16:
-      return rotate<StoredFp16>(args);
+    case ElementType::kFp32: return rotate<StoredFp32>(args);
+    case ElementType::kBf16: return rotate<StoredBf16>(args);
+    case ElementType::kFp16: return rotate<StoredFp16>(args);
   }
 }
 

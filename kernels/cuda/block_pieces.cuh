@@ -149,40 +149,23 @@ __device__ inline void dequantise_piece(const Row& row, int column, float (&to)[
 template <class Visit>
 void with_block_type(BlockType type, const Visit& visit) {
   switch (type) {
-    case BlockType::kF32:
-      return visit(F32{});
-    case BlockType::kF16:
-      return visit(SixteenBits<Fp16>{});
-    case BlockType::kBF16:
-      return visit(SixteenBits<Bf16>{});
-    case BlockType::kQ8_0:
-      return visit(Q8_0{});
-    case BlockType::kQ4_0:
-      return visit(Q4_0{});
-    case BlockType::kQ4_1:
-      return visit(Q4_1{});
-    case BlockType::kQ5_0:
-      return visit(Q5_0{});
-    case BlockType::kQ5_1:
-      return visit(Q5_1{});
-    case BlockType::kQ2_K:
-      return visit(Q2_K{});
-    case BlockType::kQ3_K:
-      return visit(Q3_K{});
-    case BlockType::kQ4_K:
-      return visit(Q4_K{});
-    case BlockType::kQ5_K:
-      return visit(Q5_K{});
-    case BlockType::kQ6_K:
-      return visit(Q6_K{});
-    case BlockType::kIQ4_NL:
-      return visit(IQ4_NL{});
-    case BlockType::kIQ4_XS:
-      return visit(IQ4_XS{});
-    case BlockType::kU4Z:
-      return visit(U4Z{});
-    case BlockType::kU8Z:
-      return visit(U8Z{});
+    case BlockType::kF32: return visit(F32{});
+    case BlockType::kF16: return visit(SixteenBits<Fp16>{});
+    case BlockType::kBF16: return visit(SixteenBits<Bf16>{});
+    case BlockType::kQ8_0: return visit(Q8_0{});
+    case BlockType::kQ4_0: return visit(Q4_0{});
+    case BlockType::kQ4_1: return visit(Q4_1{});
+    case BlockType::kQ5_0: return visit(Q5_0{});
+    case BlockType::kQ5_1: return visit(Q5_1{});
+    case BlockType::kQ2_K: return visit(Q2_K{});
+    case BlockType::kQ3_K: return visit(Q3_K{});
+    case BlockType::kQ4_K: return visit(Q4_K{});
+    case BlockType::kQ5_K: return visit(Q5_K{});
+    case BlockType::kQ6_K: return visit(Q6_K{});
+    case BlockType::kIQ4_NL: return visit(IQ4_NL{});
+    case BlockType::kIQ4_XS: return visit(IQ4_XS{});
+    case BlockType::kU4Z: return visit(U4Z{});
+    case BlockType::kU8Z: return visit(U8Z{});
   }
 }
 

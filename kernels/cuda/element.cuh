@@ -104,12 +104,9 @@ __device__ inline void store_numbers(const float (&numbers)[kCount], ElementType
 template <class Launch>
 void for_type(ElementType type, const Launch& launch) {
   switch (type) {
-    case ElementType::kFp32:
-      return launch(float{});
-    case ElementType::kBf16:
-      return launch(Bf16{});
-    case ElementType::kFp16:
-      return launch(Fp16{});
+    case ElementType::kFp32: return launch(float{});
+    case ElementType::kBf16: return launch(Bf16{});
+    case ElementType::kFp16: return launch(Fp16{});
   }
 }
 

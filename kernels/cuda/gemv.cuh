@@ -69,14 +69,10 @@ inline int sharing_warps(const GemvLaunch& launch) {
 template <class Launch>
 void with_sharing(int sharing, const Launch& launch) {
   switch (sharing) {
-    case 1:
-      return launch(std::integral_constant<int, 1>());
-    case 2:
-      return launch(std::integral_constant<int, 2>());
-    case 4:
-      return launch(std::integral_constant<int, 4>());
-    default:
-      return launch(std::integral_constant<int, kGemvWarps>());
+    case 1: return launch(std::integral_constant<int, 1>());
+    case 2: return launch(std::integral_constant<int, 2>());
+    case 4: return launch(std::integral_constant<int, 4>());
+    default: return launch(std::integral_constant<int, kGemvWarps>());
   }
 }
 

@@ -30,16 +30,11 @@ void normalise(const RmsNormArgs& args, const void* numbers, std::int64_t from, 
 // The definition of correct: element by element, activations in double.
 double activated(Activation activation, double x) {
   switch (activation) {
-    case Activation::kSilu:
-      return x / (1.0 + std::exp(-x));
-    case Activation::kGelu:
-      return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
-    case Activation::kGeluTanh:
-      return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
-    case Activation::kQuickGelu:
-      return x / (1.0 + std::exp(-1.702 * x));
-    case Activation::kRelu:
-      return x < 0.0 ? 0.0 : x;
+    case Activation::kSilu: return x / (1.0 + std::exp(-x));
+    case Activation::kGelu: return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
+    case Activation::kGeluTanh: return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+    case Activation::kQuickGelu: return x / (1.0 + std::exp(-1.702 * x));
+    case Activation::kRelu: return x < 0.0 ? 0.0 : x;
   }
   return std::numeric_limits<double>::quiet_NaN();
 }

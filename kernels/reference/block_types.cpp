@@ -280,40 +280,23 @@ constexpr Entry entry(int scale = kNone, int second = kNone) {
 
 Entry entry_of(BlockType type) {
   switch (type) {
-    case BlockType::kF32:
-      return entry<F32>();
-    case BlockType::kF16:
-      return entry<F16>();
-    case BlockType::kBF16:
-      return entry<BF16>();
-    case BlockType::kQ8_0:
-      return entry<Q8_0>(0);
-    case BlockType::kQ4_0:
-      return entry<Q4_0>(0);
-    case BlockType::kQ4_1:
-      return entry<Q4_1>(0, 2);
-    case BlockType::kQ5_0:
-      return entry<Q5_0>(0);
-    case BlockType::kQ5_1:
-      return entry<Q5_1>(0, 2);
-    case BlockType::kQ2_K:
-      return entry<Q2_K>(80, 82);
-    case BlockType::kQ3_K:
-      return entry<Q3_K>(108);
-    case BlockType::kQ4_K:
-      return entry<Q4_K>(0, 2);
-    case BlockType::kQ5_K:
-      return entry<Q5_K>(0, 2);
-    case BlockType::kQ6_K:
-      return entry<Q6_K>(208);
-    case BlockType::kIQ4_NL:
-      return entry<IQ4_NL>(0);
-    case BlockType::kIQ4_XS:
-      return entry<IQ4_XS>(0);
-    case BlockType::kU4Z:
-      return entry<U4Z>(0);
-    case BlockType::kU8Z:
-      return entry<U8Z>(0);
+    case BlockType::kF32: return entry<F32>();
+    case BlockType::kF16: return entry<F16>();
+    case BlockType::kBF16: return entry<BF16>();
+    case BlockType::kQ8_0: return entry<Q8_0>(0);
+    case BlockType::kQ4_0: return entry<Q4_0>(0);
+    case BlockType::kQ4_1: return entry<Q4_1>(0, 2);
+    case BlockType::kQ5_0: return entry<Q5_0>(0);
+    case BlockType::kQ5_1: return entry<Q5_1>(0, 2);
+    case BlockType::kQ2_K: return entry<Q2_K>(80, 82);
+    case BlockType::kQ3_K: return entry<Q3_K>(108);
+    case BlockType::kQ4_K: return entry<Q4_K>(0, 2);
+    case BlockType::kQ5_K: return entry<Q5_K>(0, 2);
+    case BlockType::kQ6_K: return entry<Q6_K>(208);
+    case BlockType::kIQ4_NL: return entry<IQ4_NL>(0);
+    case BlockType::kIQ4_XS: return entry<IQ4_XS>(0);
+    case BlockType::kU4Z: return entry<U4Z>(0);
+    case BlockType::kU8Z: return entry<U8Z>(0);
   }
   return {};
 }

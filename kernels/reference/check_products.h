@@ -108,8 +108,7 @@ inline bool is_known(Activation activation) {
     case Activation::kGelu:
     case Activation::kGeluTanh:
     case Activation::kQuickGelu:
-    case Activation::kRelu:
-      return true;
+    case Activation::kRelu: return true;
   }
   return false;
 }

@@ -73,36 +73,17 @@ struct Q6_K : Planes<256, 210, 4, 2> {
 template <class Visit>
 bool with_interleaved_type(BlockType type, const Visit& visit) {
   switch (type) {
-    case BlockType::kQ8_0:
-      visit(Q8_0{});
-      return true;
-    case BlockType::kU8Z:
-      visit(U8Z{});
-      return true;
-    case BlockType::kQ4_0:
-      visit(Q4_0{});
-      return true;
+    case BlockType::kQ8_0: visit(Q8_0{}); return true;
+    case BlockType::kU8Z: visit(U8Z{}); return true;
+    case BlockType::kQ4_0: visit(Q4_0{}); return true;
     case BlockType::kQ4_1:
-    case BlockType::kU4Z:
-      visit(Q4_1{});
-      return true;
-    case BlockType::kQ5_0:
-      visit(Q5_0{});
-      return true;
-    case BlockType::kQ5_1:
-      visit(Q5_1{});
-      return true;
-    case BlockType::kQ4_K:
-      visit(Q4_K{});
-      return true;
-    case BlockType::kQ5_K:
-      visit(Q5_K{});
-      return true;
-    case BlockType::kQ6_K:
-      visit(Q6_K{});
-      return true;
-    default:
-      return false;
+    case BlockType::kU4Z: visit(Q4_1{}); return true;
+    case BlockType::kQ5_0: visit(Q5_0{}); return true;
+    case BlockType::kQ5_1: visit(Q5_1{}); return true;
+    case BlockType::kQ4_K: visit(Q4_K{}); return true;
+    case BlockType::kQ5_K: visit(Q5_K{}); return true;
+    case BlockType::kQ6_K: visit(Q6_K{}); return true;
+    default: return false;
   }
 }
 

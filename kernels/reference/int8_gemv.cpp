@@ -62,10 +62,8 @@ bool has_int8_gemv(BlockType type) {
     case BlockType::kQ5_K:
     case BlockType::kQ6_K:
     case BlockType::kU4Z:
-    case BlockType::kU8Z:
-      return true;
-    default:
-      return false;
+    case BlockType::kU8Z: return true;
+    default: return false;
   }
 }
 

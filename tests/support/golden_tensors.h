@@ -33,20 +33,13 @@ class GoldenTensors {
  private:
   static at::ScalarType type_of(StoredType type) {
     switch (type) {
-      case StoredType::kF32:
-        return at::kFloat;
-      case StoredType::kF16:
-        return at::kHalf;
-      case StoredType::kBF16:
-        return at::kBFloat16;
-      case StoredType::kI64:
-        return at::kLong;
-      case StoredType::kI32:
-        return at::kInt;
-      case StoredType::kU8:
-        return at::kByte;
-      default:
-        throw std::runtime_error("a golden file of another element type");
+      case StoredType::kF32: return at::kFloat;
+      case StoredType::kF16: return at::kHalf;
+      case StoredType::kBF16: return at::kBFloat16;
+      case StoredType::kI64: return at::kLong;
+      case StoredType::kI32: return at::kInt;
+      case StoredType::kU8: return at::kByte;
+      default: throw std::runtime_error("a golden file of another element type");
     }
   }
   SafetensorsFile file_;

@@ -27,11 +27,8 @@ bool tooDense(QStringView source) {
       case u'~':
       case u'<':
       case u'&':
-      case u'>':
-        ++count;
-        break;
-      default:
-        break;
+      case u'>': ++count; break;
+      default: break;
     }
   }
   return count > kMaxMarkupCharacters;
@@ -123,9 +120,7 @@ class Builder {
         closeBlock();
         open(BlockKind::kTable);
         break;
-      case MD_BLOCK_TR:
-        m_current.rows.emplace_back();
-        break;
+      case MD_BLOCK_TR: m_current.rows.emplace_back(); break;
       case MD_BLOCK_TH:
       case MD_BLOCK_TD: {
         TableCell cell{.header = type == MD_BLOCK_TH};
@@ -134,8 +129,7 @@ class Builder {
         if (!m_current.rows.empty()) m_current.rows.back().push_back(cell);
         break;
       }
-      default:
-        break;
+      default: break;
     }
     return 0;
   }
@@ -155,29 +149,18 @@ class Builder {
       case MD_BLOCK_H:
       case MD_BLOCK_P:
       case MD_BLOCK_CODE:
-      case MD_BLOCK_TABLE:
-        closeBlock();
-        break;
-      default:
-        break;
+      case MD_BLOCK_TABLE: closeBlock(); break;
+      default: break;
     }
     return 0;
   }
 
   int enterSpan(MD_SPANTYPE type, void* detail) {
     switch (type) {
-      case MD_SPAN_STRONG:
-        ++m_strong;
-        break;
-      case MD_SPAN_EM:
-        ++m_emphasis;
-        break;
-      case MD_SPAN_CODE:
-        ++m_code;
-        break;
-      case MD_SPAN_DEL:
-        ++m_strike;
-        break;
+      case MD_SPAN_STRONG: ++m_strong; break;
+      case MD_SPAN_EM: ++m_emphasis; break;
+      case MD_SPAN_CODE: ++m_code; break;
+      case MD_SPAN_DEL: ++m_strike; break;
       case MD_SPAN_A: {
         m_address = attribute(static_cast<MD_SPAN_A_DETAIL*>(detail)->href);
         m_href = allowedLink(m_address).isValid() ? m_address : QString();
@@ -190,26 +173,17 @@ class Builder {
         append(QStringLiteral("[image: "));
         break;
       }
-      default:
-        break;
+      default: break;
     }
     return 0;
   }
 
   int leaveSpan(MD_SPANTYPE type) {
     switch (type) {
-      case MD_SPAN_STRONG:
-        --m_strong;
-        break;
-      case MD_SPAN_EM:
-        --m_emphasis;
-        break;
-      case MD_SPAN_CODE:
-        --m_code;
-        break;
-      case MD_SPAN_DEL:
-        --m_strike;
-        break;
+      case MD_SPAN_STRONG: --m_strong; break;
+      case MD_SPAN_EM: --m_emphasis; break;
+      case MD_SPAN_CODE: --m_code; break;
+      case MD_SPAN_DEL: --m_strike; break;
       case MD_SPAN_A: {
         // The address is always visible: what is clicked is what was read.
         const QString shown = app::displayText(m_address);
@@ -227,24 +201,17 @@ class Builder {
         append((m_image.isEmpty() ? QString() : QStringLiteral(" ") + app::displayText(m_image)) + QLatin1Char(']'));
         --m_muted;
         break;
-      default:
-        break;
+      default: break;
     }
     return 0;
   }
 
   int text(MD_TEXTTYPE type, QStringView text) {
     switch (type) {
-      case MD_TEXT_NULLCHAR:
-        append(QString(QChar(QChar::ReplacementCharacter)));
-        break;
+      case MD_TEXT_NULLCHAR: append(QString(QChar(QChar::ReplacementCharacter))); break;
       case MD_TEXT_BR:
-      case MD_TEXT_SOFTBR:
-        append(QString(QChar(QChar::LineSeparator)));
-        break;
-      case MD_TEXT_ENTITY:
-        append(app::displayText(entityText(text)));
-        break;
+      case MD_TEXT_SOFTBR: append(QString(QChar(QChar::LineSeparator))); break;
+      case MD_TEXT_ENTITY: append(app::displayText(entityText(text))); break;
       default:
         for (const UnmaskedPart& part : unmask(text, m_formulas)) {
           if (m_open && m_current.kind == BlockKind::kCode) {

@@ -239,35 +239,20 @@ std::vector<ActionArea> actionsOf(const MessageRows& message, bool showAll) {
     const Row& row = message.rows()[r];
     const QRectF rect = message.rowRect(row);
     switch (row.kind) {
-      case RowKind::kAttachments:
-        addAttachments(message, rect, areas);
-        break;
+      case RowKind::kAttachments: addAttachments(message, rect, areas); break;
       case RowKind::kText:
         addCopyCode(message, row, rect, areas);
         addSideways(message, r, areas);
         break;
-      case RowKind::kThought:
-        addThought(message, rect, areas);
-        break;
-      case RowKind::kPhase:
-        addStop(message.content(), rect, areas);
-        break;
-      case RowKind::kError:
-        addOfError(message, rect, areas);
-        break;
-      case RowKind::kNote:
-        addWayOn(content, rect, areas);
-        break;
-      case RowKind::kFooter:
-        addFooter(content, rect, showAll, areas);
-        break;
-      case RowKind::kComparisons:
-        addComparisons(content, rect, areas);
-        break;
+      case RowKind::kThought: addThought(message, rect, areas); break;
+      case RowKind::kPhase: addStop(message.content(), rect, areas); break;
+      case RowKind::kError: addOfError(message, rect, areas); break;
+      case RowKind::kNote: addWayOn(content, rect, areas); break;
+      case RowKind::kFooter: addFooter(content, rect, showAll, areas); break;
+      case RowKind::kComparisons: addComparisons(content, rect, areas); break;
       case RowKind::kRole:
       case RowKind::kThoughtTail:
-      case RowKind::kThoughtText:
-        break;
+      case RowKind::kThoughtText: break;
     }
   }
   return areas;

@@ -137,16 +137,12 @@ QString noticedOf(const QList<app::Attachment>& attachments) {
 
 MessageStatus statusOf(const app::StoredMessage& message) {
   switch (message.state) {
-    case app::MessageState::kInterrupted:
-      return MessageStatus::kInterrupted;
-    case app::MessageState::kAbandoned:
-      return MessageStatus::kAbandoned;
-    case app::MessageState::kFailed:
-      return MessageStatus::kFailed;
+    case app::MessageState::kInterrupted: return MessageStatus::kInterrupted;
+    case app::MessageState::kAbandoned: return MessageStatus::kAbandoned;
+    case app::MessageState::kFailed: return MessageStatus::kFailed;
     case app::MessageState::kStreaming:
       return message.text.isEmpty() && message.thought.isEmpty() ? MessageStatus::kWaiting : MessageStatus::kStreaming;
-    case app::MessageState::kComplete:
-      break;
+    case app::MessageState::kComplete: break;
   }
   return MessageStatus::kComplete;
 }

@@ -185,10 +185,8 @@ qreal MessageRows::gapAbove(std::size_t index) const {
     case RowKind::kThoughtText:
       if (blockOf(row).continues) return 0;
       return theme().px(m_rows[index - 1].kind == row.kind ? 10 : 6);
-    case RowKind::kComparisons:
-      return theme().px(14);  // out of the bubble
-    default:
-      return theme().px(8);
+    case RowKind::kComparisons: return theme().px(14);  // out of the bubble
+    default: return theme().px(8);
   }
 }
 
@@ -205,12 +203,9 @@ qreal MessageRows::measureFixed(const Row& row) const {
   const QFontMetricsF caption(theme().font(TextRole::kCaption));
   const QFontMetricsF body(theme().font(TextRole::kBody));
   switch (row.kind) {
-    case RowKind::kRole:
-      return std::max(caption.height(), qreal(theme().px(22)));
-    case RowKind::kAttachments:
-      return AttachmentGrid(innerWidth(), m_content.attachments).height();
-    case RowKind::kPhase:
-      return std::max(body.height(), phaseLineHeight()) + theme().px(12);
+    case RowKind::kRole: return std::max(caption.height(), qreal(theme().px(22)));
+    case RowKind::kAttachments: return AttachmentGrid(innerWidth(), m_content.attachments).height();
+    case RowKind::kPhase: return std::max(body.height(), phaseLineHeight()) + theme().px(12);
     case RowKind::kError: {
       const app::ErrorText text = app::describeError(*m_content.error);
       const QString remedy = remedyOf(m_content);
@@ -226,17 +221,12 @@ qreal MessageRows::measureFixed(const Row& row) const {
       const QRectF words = caption.boundingRect(QRectF(0, 0, m_width, 100000), Qt::TextWordWrap, noteOf(m_content));
       return words.height() + (m_content.error || !wayOn(m_content) ? 0 : theme().px(6) + buttonHeight());
     }
-    case RowKind::kFooter:
-      return buttonHeight();
-    case RowKind::kComparisons:
-      return static_cast<qreal>(m_content.comparisons.size()) * comparisonStep() - theme().px(6);
-    case RowKind::kThought:
-      return buttonHeight();
-    case RowKind::kThoughtTail:
-      return caption.height() + theme().px(4);
+    case RowKind::kFooter: return buttonHeight();
+    case RowKind::kComparisons: return static_cast<qreal>(m_content.comparisons.size()) * comparisonStep() - theme().px(6);
+    case RowKind::kThought: return buttonHeight();
+    case RowKind::kThoughtTail: return caption.height() + theme().px(4);
     case RowKind::kText:
-    case RowKind::kThoughtText:
-      break;
+    case RowKind::kThoughtText: break;
   }
   return 0;
 }

@@ -28,26 +28,16 @@ void fillRounded(QPainter& painter, const QRectF& rect, qreal radius, const QCol
 
 Glyph glyphOf(const ActionArea& area) {
   switch (area.action) {
-    case Action::kThought:
-      return area.index != 0 ? Glyph::kChevronDown : Glyph::kChevronRight;
-    case Action::kEdit:
-      return Glyph::kPencil;
-    case Action::kRegenerate:
-      return Glyph::kRefresh;
-    case Action::kKeptMap:
-      return Glyph::kGrid;
-    case Action::kStop:
-      return Glyph::kStop;
-    case Action::kPreviousBranch:
-      return Glyph::kChevronLeft;
-    case Action::kNextBranch:
-      return Glyph::kChevronRight;
-    case Action::kCheck:
-      return Glyph::kDiffers;
-    case Action::kComparison:
-      return Glyph::kColumns;
-    default:
-      return Glyph::kCopy;
+    case Action::kThought: return area.index != 0 ? Glyph::kChevronDown : Glyph::kChevronRight;
+    case Action::kEdit: return Glyph::kPencil;
+    case Action::kRegenerate: return Glyph::kRefresh;
+    case Action::kKeptMap: return Glyph::kGrid;
+    case Action::kStop: return Glyph::kStop;
+    case Action::kPreviousBranch: return Glyph::kChevronLeft;
+    case Action::kNextBranch: return Glyph::kChevronRight;
+    case Action::kCheck: return Glyph::kDiffers;
+    case Action::kComparison: return Glyph::kColumns;
+    default: return Glyph::kCopy;
   }
 }
 
@@ -109,12 +99,8 @@ void TranscriptPainter::paintRow(int index, std::size_t r, const QRectF& clip) {
   const Row& row = message.rows()[r];
   const QRectF rect = message.rowRect(row);
   switch (row.kind) {
-    case RowKind::kRole:
-      paintRole(message.content(), rect);
-      break;
-    case RowKind::kAttachments:
-      paintAttachments(index, rect);
-      break;
+    case RowKind::kRole: paintRole(message.content(), rect); break;
+    case RowKind::kAttachments: paintAttachments(index, rect); break;
     case RowKind::kThoughtText:
       paintThoughtBar(rect);
       if (row.document) paintText(index, r, clip);
@@ -127,21 +113,12 @@ void TranscriptPainter::paintRow(int index, std::size_t r, const QRectF& clip) {
       if (message.isCode(row)) paintCodeGround(message, row, rect);
       if (row.document) paintText(index, r, clip);
       break;
-    case RowKind::kPhase:
-      paintPhase(message.content(), rect);
-      break;
-    case RowKind::kError:
-      paintError(message, rect);
-      break;
-    case RowKind::kNote:
-      paintNote(message.content(), rect);
-      break;
-    case RowKind::kFooter:
-      paintFooter(message);
-      break;
+    case RowKind::kPhase: paintPhase(message.content(), rect); break;
+    case RowKind::kError: paintError(message, rect); break;
+    case RowKind::kNote: paintNote(message.content(), rect); break;
+    case RowKind::kFooter: paintFooter(message); break;
     case RowKind::kThought:
-    case RowKind::kComparisons:
-      break;  // actions only
+    case RowKind::kComparisons: break;  // actions only
   }
 }
 

@@ -438,64 +438,26 @@ void TranscriptView::trigger(int index, Action action, int part) {
   const MessageContent& content = message.content();
   const qint64 id = content.id;
   switch (action) {
-    case Action::kCopy:
-      copy(content.text);
-      break;
-    case Action::kCopyCode:
-      copy(codeOf(message, part));
-      break;
-    case Action::kEdit:
-      Q_EMIT editRequested(id);
-      break;
+    case Action::kCopy: copy(content.text); break;
+    case Action::kCopyCode: copy(codeOf(message, part)); break;
+    case Action::kEdit: Q_EMIT editRequested(id); break;
     case Action::kRegenerate:
-    case Action::kRetry:
-      Q_EMIT regenerateRequested(id);
-      break;
-    case Action::kContinue:
-      Q_EMIT continueRequested(id);
-      break;
-    case Action::kReadAgain:
-      Q_EMIT readAgainRequested(id);
-      break;
-    case Action::kReadAll:
-      Q_EMIT readAllRequested(id);
-      break;
-    case Action::kFindFile:
-      Q_EMIT findFileRequested(id);
-      break;
-    case Action::kAnswerNow:
-      Q_EMIT answerNowRequested(id);
-      break;
-    case Action::kNewChat:
-      Q_EMIT newChatRequested(id);
-      break;
-    case Action::kAnswerAlone:
-      Q_EMIT answerAloneRequested(id);
-      break;
-    case Action::kKeptMap:
-      Q_EMIT keptMapRequested(id);
-      break;
-    case Action::kFigures:
-      Q_EMIT figuresRequested(id);
-      break;
-    case Action::kStop:
-      Q_EMIT stopRequested(id);
-      break;
-    case Action::kCheck:
-      Q_EMIT checkRequested(id);
-      break;
-    case Action::kComparison:
-      Q_EMIT comparisonActivated(id, part);
-      break;
-    case Action::kPreviousBranch:
-      Q_EMIT branchRequested(id, -1);
-      break;
-    case Action::kNextBranch:
-      Q_EMIT branchRequested(id, 1);
-      break;
-    case Action::kAttachment:
-      Q_EMIT attachmentActivated(id, part);
-      break;
+    case Action::kRetry: Q_EMIT regenerateRequested(id); break;
+    case Action::kContinue: Q_EMIT continueRequested(id); break;
+    case Action::kReadAgain: Q_EMIT readAgainRequested(id); break;
+    case Action::kReadAll: Q_EMIT readAllRequested(id); break;
+    case Action::kFindFile: Q_EMIT findFileRequested(id); break;
+    case Action::kAnswerNow: Q_EMIT answerNowRequested(id); break;
+    case Action::kNewChat: Q_EMIT newChatRequested(id); break;
+    case Action::kAnswerAlone: Q_EMIT answerAloneRequested(id); break;
+    case Action::kKeptMap: Q_EMIT keptMapRequested(id); break;
+    case Action::kFigures: Q_EMIT figuresRequested(id); break;
+    case Action::kStop: Q_EMIT stopRequested(id); break;
+    case Action::kCheck: Q_EMIT checkRequested(id); break;
+    case Action::kComparison: Q_EMIT comparisonActivated(id, part); break;
+    case Action::kPreviousBranch: Q_EMIT branchRequested(id, -1); break;
+    case Action::kNextBranch: Q_EMIT branchRequested(id, 1); break;
+    case Action::kAttachment: Q_EMIT attachmentActivated(id, part); break;
     case Action::kThought: {
       const bool wasAtEnd = atEnd();
       m_selection.clear();  // it names rows
@@ -516,8 +478,7 @@ void TranscriptView::trigger(int index, Action action, int part) {
       break;
     }
     case Action::kSideways:  // is dragged
-    case Action::kNone:
-      break;
+    case Action::kNone: break;
   }
 }
 

@@ -96,22 +96,12 @@ void TranscriptView::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Right:
       if (!scrollSidewaysByKey(event->key() == Qt::Key_Right ? 1 : -1)) QAbstractScrollArea::keyPressEvent(event);
       return;
-    case Qt::Key_PageUp:
-      bar->triggerAction(QAbstractSlider::SliderPageStepSub);
-      return;
+    case Qt::Key_PageUp: bar->triggerAction(QAbstractSlider::SliderPageStepSub); return;
     case Qt::Key_PageDown:
-    case Qt::Key_Space:
-      bar->triggerAction(QAbstractSlider::SliderPageStepAdd);
-      return;
-    case Qt::Key_F8:
-      moveMark(event->modifiers() & Qt::ShiftModifier ? -1 : 1);
-      return;
-    case Qt::Key_Home:
-      bar->setValue(0);
-      return;
-    case Qt::Key_End:
-      scrollToEnd();
-      return;
+    case Qt::Key_Space: bar->triggerAction(QAbstractSlider::SliderPageStepAdd); return;
+    case Qt::Key_F8: moveMark(event->modifiers() & Qt::ShiftModifier ? -1 : 1); return;
+    case Qt::Key_Home: bar->setValue(0); return;
+    case Qt::Key_End: scrollToEnd(); return;
     case Qt::Key_Return:
     case Qt::Key_Enter:
       if (const std::optional<Openable> openable = m_openables.present()) {
@@ -130,9 +120,7 @@ void TranscriptView::keyPressEvent(QKeyEvent* event) {
       contextMenuEvent(&menu);
       return;
     }
-    default:
-      QAbstractScrollArea::keyPressEvent(event);
-      return;
+    default: QAbstractScrollArea::keyPressEvent(event); return;
   }
 }
 

@@ -109,31 +109,16 @@ void ColumnHeader::describe(const ComparisonModel& model, int column) {
 
   QString stage;
   switch (progress.stage) {
-    case ColumnStage::kWaiting:
-      stage = tr("Waiting");
-      break;
-    case ColumnStage::kReading:
-      stage = answer.sharesPrefill ? tr("Compressing") : tr("Reading");
-      break;
-    case ColumnStage::kWriting:
-      stage = tr("Writing");
-      break;
-    case ColumnStage::kChecking:
-      stage = tr("Checking against the full cache");
-      break;
+    case ColumnStage::kWaiting: stage = tr("Waiting"); break;
+    case ColumnStage::kReading: stage = answer.sharesPrefill ? tr("Compressing") : tr("Reading"); break;
+    case ColumnStage::kWriting: stage = tr("Writing"); break;
+    case ColumnStage::kChecking: stage = tr("Checking against the full cache"); break;
     case ColumnStage::kDone:
       switch (answer.state) {
-        case app::ColumnState::kAnswered:
-          break;
-        case app::ColumnState::kStopped:
-          stage = tr("Stopped here. The answer so far is kept.");
-          break;
-        case app::ColumnState::kFailed:
-          stage = tr("Failed. The reason is shown above.");
-          break;
-        case app::ColumnState::kLeftOut:
-          stage = tr("Not run: the comparison ended first.");
-          break;
+        case app::ColumnState::kAnswered: break;
+        case app::ColumnState::kStopped: stage = tr("Stopped here. The answer so far is kept."); break;
+        case app::ColumnState::kFailed: stage = tr("Failed. The reason is shown above."); break;
+        case app::ColumnState::kLeftOut: stage = tr("Not run: the comparison ended first."); break;
       }
       break;
   }
@@ -189,15 +174,10 @@ void ColumnHeader::keyPressEvent(QKeyEvent* event) {
   switch (event->key()) {
     case Qt::Key_Return:
     case Qt::Key_Enter:
-    case Qt::Key_Space:
-      Q_EMIT aloneRequested();
-      return;
+    case Qt::Key_Space: Q_EMIT aloneRequested(); return;
     case Qt::Key_Left:
-    case Qt::Key_Right:
-      Q_EMIT stepRequested((event->key() == Qt::Key_Right) != isRightToLeft() ? 1 : -1);
-      return;
-    default:
-      QFrame::keyPressEvent(event);
+    case Qt::Key_Right: Q_EMIT stepRequested((event->key() == Qt::Key_Right) != isRightToLeft() ? 1 : -1); return;
+    default: QFrame::keyPressEvent(event);
   }
 }
 

@@ -487,8 +487,7 @@ std::optional<AttachmentCard::Offer> AttachmentCard::offerOfSound() {
       return Offer{tr("Get a model that hears (%1)").arg(m_hearing->modelSize()), [this] { m_hearing->fetchModel(); }};
     case Hearing::Model::kFetching:
       return Offer{tr("Getting a model that hears: %1").arg(app::formatShare(m_hearing->modelShare())), [] {}};
-    case Hearing::Model::kHere:
-      break;
+    case Hearing::Model::kHere: break;
   }
   return Offer{tr("Listen to what is said"), [this] {
                  m_deaf.clear();

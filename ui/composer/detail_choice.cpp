@@ -67,16 +67,11 @@ QString DetailChoice::label(const MediaDetail& detail) const {
   const QString tokens = app::formatCount(static_cast<double>(most));
   const bool known = most > 0;  // of a server's model it is not
   switch (detail.level) {
-    case DetailLevel::kLow:
-      return !known ? tr("Low") : tr("Low: at most %1 tokens").arg(tokens);
-    case DetailLevel::kMedium:
-      return !known ? tr("Medium") : tr("Medium: at most %1 tokens").arg(tokens);
-    case DetailLevel::kHigh:
-      return !known ? tr("High") : tr("High: at most %1 tokens").arg(tokens);
-    case DetailLevel::kTokens:
-      return tr("At most %1 tokens").arg(tokens);
-    case DetailLevel::kAuto:
-      break;
+    case DetailLevel::kLow: return !known ? tr("Low") : tr("Low: at most %1 tokens").arg(tokens);
+    case DetailLevel::kMedium: return !known ? tr("Medium") : tr("Medium: at most %1 tokens").arg(tokens);
+    case DetailLevel::kHigh: return !known ? tr("High") : tr("High: at most %1 tokens").arg(tokens);
+    case DetailLevel::kTokens: return tr("At most %1 tokens").arg(tokens);
+    case DetailLevel::kAuto: break;
   }
   return tr("As the model has it");
 }

@@ -26,20 +26,13 @@ namespace {
 // The action of a key that the focused part of the viewer has no use for.
 std::optional<QAbstractSlider::SliderAction> scrollAction(int key) {
   switch (key) {
-    case Qt::Key_Up:
-      return QAbstractSlider::SliderSingleStepSub;
-    case Qt::Key_Down:
-      return QAbstractSlider::SliderSingleStepAdd;
-    case Qt::Key_PageUp:
-      return QAbstractSlider::SliderPageStepSub;
-    case Qt::Key_PageDown:
-      return QAbstractSlider::SliderPageStepAdd;
-    case Qt::Key_Home:
-      return QAbstractSlider::SliderToMinimum;
-    case Qt::Key_End:
-      return QAbstractSlider::SliderToMaximum;
-    default:
-      return std::nullopt;
+    case Qt::Key_Up: return QAbstractSlider::SliderSingleStepSub;
+    case Qt::Key_Down: return QAbstractSlider::SliderSingleStepAdd;
+    case Qt::Key_PageUp: return QAbstractSlider::SliderPageStepSub;
+    case Qt::Key_PageDown: return QAbstractSlider::SliderPageStepAdd;
+    case Qt::Key_Home: return QAbstractSlider::SliderToMinimum;
+    case Qt::Key_End: return QAbstractSlider::SliderToMaximum;
+    default: return std::nullopt;
   }
 }
 

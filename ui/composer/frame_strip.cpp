@@ -297,18 +297,10 @@ void FrameStrip::keyPressEvent(QKeyEvent* event) {
   const double at = m_active == Grip::kTo ? m_toS : m_fromS;
   const bool pictures = m_active == Grip::kFrame;
   switch (event->key()) {
-    case Qt::Key_Left:
-      pictures ? makeCurrent(currentPicture() - 1) : moveHandle(m_active, at - step);
-      return;
-    case Qt::Key_Right:
-      pictures ? makeCurrent(currentPicture() + 1) : moveHandle(m_active, at + step);
-      return;
-    case Qt::Key_Home:
-      pictures ? makeCurrent(0) : moveHandle(m_active, 0.0);
-      return;
-    case Qt::Key_End:
-      pictures ? makeCurrent(static_cast<int>(m_pictures.size())) : moveHandle(m_active, m_durationS);
-      return;
+    case Qt::Key_Left: pictures ? makeCurrent(currentPicture() - 1) : moveHandle(m_active, at - step); return;
+    case Qt::Key_Right: pictures ? makeCurrent(currentPicture() + 1) : moveHandle(m_active, at + step); return;
+    case Qt::Key_Home: pictures ? makeCurrent(0) : moveHandle(m_active, 0.0); return;
+    case Qt::Key_End: pictures ? makeCurrent(static_cast<int>(m_pictures.size())) : moveHandle(m_active, m_durationS); return;
     case Qt::Key_Up:
     case Qt::Key_Down: {
       const Grip order[] = {Grip::kFrom, Grip::kTo, Grip::kFrame};
@@ -327,8 +319,7 @@ void FrameStrip::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Space:
       if (const int index = currentPicture(); index >= 0) Q_EMIT frameActivated(pictureTimes()[static_cast<std::size_t>(index)], index);
       return;
-    default:
-      break;
+    default: break;
   }
   QWidget::keyPressEvent(event);
 }

@@ -147,30 +147,14 @@ void FrameViewer::show(int index) {
 
 void FrameViewer::keyPressEvent(QKeyEvent* event) {
   switch (event->key()) {
-    case Qt::Key_Left:
-      show(m_index - 1);
-      return;
-    case Qt::Key_Right:
-      show(m_index + 1);
-      return;
-    case Qt::Key_PageUp:
-      show(m_index - kPage);
-      return;
-    case Qt::Key_PageDown:
-      show(m_index + kPage);
-      return;
-    case Qt::Key_P:
-      pin((event->modifiers() & Qt::ShiftModifier) != 0);
-      return;
-    case Qt::Key_Home:
-      show(0);
-      return;
-    case Qt::Key_End:
-      show(steps() - 1);
-      return;
-    default:
-      QDialog::keyPressEvent(event);
-      return;
+    case Qt::Key_Left: show(m_index - 1); return;
+    case Qt::Key_Right: show(m_index + 1); return;
+    case Qt::Key_PageUp: show(m_index - kPage); return;
+    case Qt::Key_PageDown: show(m_index + kPage); return;
+    case Qt::Key_P: pin((event->modifiers() & Qt::ShiftModifier) != 0); return;
+    case Qt::Key_Home: show(0); return;
+    case Qt::Key_End: show(steps() - 1); return;
+    default: QDialog::keyPressEvent(event); return;
   }
 }
 

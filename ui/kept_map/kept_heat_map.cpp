@@ -249,29 +249,15 @@ bool KeptHeatMap::stepsBy(int key) {
 void KeptHeatMap::keyPressEvent(QKeyEvent* event) {
   const int parts = static_cast<int>(m_model.parts().size());
   switch (event->key()) {
-    case Qt::Key_Left:
-      m_model.setPart(m_model.part() - 1);
-      return;
-    case Qt::Key_Right:
-      m_model.setPart(m_model.part() + 1);
-      return;
+    case Qt::Key_Left: m_model.setPart(m_model.part() - 1); return;
+    case Qt::Key_Right: m_model.setPart(m_model.part() + 1); return;
     case Qt::Key_Up:
-    case Qt::Key_PageUp:
-      m_model.setLayer(m_model.layer() - 1);
-      return;
+    case Qt::Key_PageUp: m_model.setLayer(m_model.layer() - 1); return;
     case Qt::Key_Down:
-    case Qt::Key_PageDown:
-      m_model.setLayer(m_model.layer() + 1);
-      return;
-    case Qt::Key_Home:
-      m_model.setPart(0);
-      return;
-    case Qt::Key_End:
-      m_model.setPart(parts - 1);
-      return;
-    default:
-      QWidget::keyPressEvent(event);
-      return;
+    case Qt::Key_PageDown: m_model.setLayer(m_model.layer() + 1); return;
+    case Qt::Key_Home: m_model.setPart(0); return;
+    case Qt::Key_End: m_model.setPart(parts - 1); return;
+    default: QWidget::keyPressEvent(event); return;
   }
 }
 

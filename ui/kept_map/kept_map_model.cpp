@@ -190,22 +190,17 @@ QString KeptMapModel::partName(int part) const {
 QString KeptMapModel::placeOf(const PromptPart& p) const {
   const MapMedia* media = mediaOf(p);
   switch (p.kind) {
-    case PartKind::kSystem:
-      return tr("System text");
-    case PartKind::kText:
-      return tr("Text %1").arg(p.number);
-    case PartKind::kWhole:
-      return tr("Picture, whole");
-    case PartKind::kTiles:
-      return tr("Picture, tiles");
+    case PartKind::kSystem: return tr("System text");
+    case PartKind::kText: return tr("Text %1").arg(p.number);
+    case PartKind::kWhole: return tr("Picture, whole");
+    case PartKind::kTiles: return tr("Picture, tiles");
     case PartKind::kLines: {
       const QString lines = p.frame == p.lastLine ? tr("Line %1").arg(p.frame + 1) : tr("Lines %1–%2").arg(p.frame + 1).arg(p.lastLine + 1);
       if (const int page = pageOf(media, p.frame); page > 0) return tr("%1 · page %2").arg(lines).arg(page);
       const bool timed = media != nullptr && !media->linesS.empty();
       return timed ? tr("%1 · said at %2").arg(lines, lineName(media, p.frame)) : lines;
     }
-    case PartKind::kFrame:
-      break;
+    case PartKind::kFrame: break;
   }
   const auto frame = static_cast<std::size_t>(std::max(0, p.frame));
   if (media == nullptr || frame >= media->timesS.size()) return tr("Frame %1").arg(frame + 1);
@@ -238,18 +233,10 @@ QString KeptMapModel::describeToken(int token) const {
   words << tr("token %1").arg(token);
   if (isDifference()) {
     switch (keptBy(token)) {
-      case KeptBy::kBoth:
-        words << tr("kept by both");
-        break;
-      case KeptBy::kFirst:
-        words << tr("kept by %1 only").arg(m_firstName);
-        break;
-      case KeptBy::kSecond:
-        words << tr("kept by %1 only").arg(m_secondName);
-        break;
-      case KeptBy::kNone:
-        words << tr("dropped by both");
-        break;
+      case KeptBy::kBoth: words << tr("kept by both"); break;
+      case KeptBy::kFirst: words << tr("kept by %1 only").arg(m_firstName); break;
+      case KeptBy::kSecond: words << tr("kept by %1 only").arg(m_secondName); break;
+      case KeptBy::kNone: words << tr("dropped by both"); break;
     }
     return words.join(QStringLiteral(" · "));
   }

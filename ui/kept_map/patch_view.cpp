@@ -289,27 +289,13 @@ void PatchView::leaveEvent(QEvent* event) {
 
 void PatchView::keyPressEvent(QKeyEvent* event) {
   switch (event->key()) {
-    case Qt::Key_Left:
-      point(m_row, m_column - 1);
-      return;
-    case Qt::Key_Right:
-      point(m_row, m_column + 1);
-      return;
-    case Qt::Key_Up:
-      point(m_row - 1, m_column);
-      return;
-    case Qt::Key_Down:
-      point(m_row + 1, m_column);
-      return;
-    case Qt::Key_PageUp:
-      m_model.setLayer(m_model.layer() - 1);
-      return;
-    case Qt::Key_PageDown:
-      m_model.setLayer(m_model.layer() + 1);
-      return;
-    default:
-      QWidget::keyPressEvent(event);
-      return;
+    case Qt::Key_Left: point(m_row, m_column - 1); return;
+    case Qt::Key_Right: point(m_row, m_column + 1); return;
+    case Qt::Key_Up: point(m_row - 1, m_column); return;
+    case Qt::Key_Down: point(m_row + 1, m_column); return;
+    case Qt::Key_PageUp: m_model.setLayer(m_model.layer() - 1); return;
+    case Qt::Key_PageDown: m_model.setLayer(m_model.layer() + 1); return;
+    default: QWidget::keyPressEvent(event); return;
   }
 }
 

@@ -291,18 +291,10 @@ void TokenTextView::resizeEvent(QResizeEvent* event) {
 
 void TokenTextView::keyPressEvent(QKeyEvent* event) {
   switch (event->key()) {
-    case Qt::Key_Left:
-      point(m_cursor - 1);
-      return;
-    case Qt::Key_Right:
-      point(m_cursor + 1);
-      return;
-    case Qt::Key_PageUp:
-      m_model.setLayer(m_model.layer() - 1);
-      return;
-    case Qt::Key_PageDown:
-      m_model.setLayer(m_model.layer() + 1);
-      return;
+    case Qt::Key_Left: point(m_cursor - 1); return;
+    case Qt::Key_Right: point(m_cursor + 1); return;
+    case Qt::Key_PageUp: m_model.setLayer(m_model.layer() - 1); return;
+    case Qt::Key_PageDown: m_model.setLayer(m_model.layer() + 1); return;
     default:
       QAbstractScrollArea::keyPressEvent(event);  // Up and Down scroll
       return;

@@ -48,10 +48,8 @@ QString phaseText(Phase phase, quint64 done, quint64 total) {
                    : MonitorWords::tr("Reading the prompt");
     case Phase::kCompress:
       return known ? MonitorWords::tr("Compressing the cache: %1 of %2").arg(done).arg(total) : MonitorWords::tr("Compressing");
-    case Phase::kDecode:
-      return MonitorWords::tr("Writing the answer");
-    case Phase::kProbe:
-      return MonitorWords::tr("Deciding what to keep");
+    case Phase::kDecode: return MonitorWords::tr("Writing the answer");
+    case Phase::kProbe: return MonitorWords::tr("Deciding what to keep");
   }
   return MonitorWords::tr("Working");
 }

@@ -183,22 +183,14 @@ QVariant ConversationListModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= m_conversations.size()) return {};
   const app::Conversation& conversation = m_conversations[index.row()];
   switch (role) {
-    case Qt::DisplayRole:
-      return shownTitle(conversation);
-    case Qt::EditRole:
-      return conversation.title.isEmpty() ? shownTitle(conversation) : conversation.title;
-    case Qt::ToolTipRole:
-      return (isClosed(index.row()) ? headingOf(conversation) : shownTitle(conversation)).toHtmlEscaped();
-    case kIdRole:
-      return QVariant::fromValue(conversation.id);
-    case kRunningRole:
-      return conversation.id == m_running;
-    case kPinnedRole:
-      return conversation.pinned;
-    case kFolderRole:
-      return m_found ? QString() : folderOf(conversation);
-    case kClosedRole:
-      return isClosed(index.row());
+    case Qt::DisplayRole: return shownTitle(conversation);
+    case Qt::EditRole: return conversation.title.isEmpty() ? shownTitle(conversation) : conversation.title;
+    case Qt::ToolTipRole: return (isClosed(index.row()) ? headingOf(conversation) : shownTitle(conversation)).toHtmlEscaped();
+    case kIdRole: return QVariant::fromValue(conversation.id);
+    case kRunningRole: return conversation.id == m_running;
+    case kPinnedRole: return conversation.pinned;
+    case kFolderRole: return m_found ? QString() : folderOf(conversation);
+    case kClosedRole: return isClosed(index.row());
     case Qt::AccessibleTextRole:
       if (isClosed(index.row())) return tr("Folder %1, closed").arg(headingOf(conversation));
       return conversation.pinned ? tr("%1, pinned").arg(toldTitle(conversation)) : toldTitle(conversation);
@@ -210,8 +202,7 @@ QVariant ConversationListModel::data(const QModelIndex& index, int role) const {
     case kSubtitleRole:
       if (const QString found = m_found ? m_found->value(conversation.id) : QString(); !found.isEmpty()) return found;
       return whenText(conversation);
-    default:
-      return {};
+    default: return {};
   }
 }
 

@@ -55,21 +55,14 @@ QVariant FoundPlacesModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= m_hits.size()) return {};
   const app::SearchHit& hit = m_hits[index.row()];
   switch (role) {
-    case Qt::DisplayRole:
-      return placeName(*hit.place);
-    case Qt::ToolTipRole:
-      return app::displayText(hit.place->line.text).toHtmlEscaped();
-    case Qt::AccessibleTextRole:
-      return tr("%1: %2").arg(placeName(*hit.place), foundWords(hit));
-    case ConversationListModel::kSubtitleRole:
-      return foundWords(hit);
-    case ConversationListModel::kGroupRole:
-      return index.row() == 0 ? tr("In files") : QString();
+    case Qt::DisplayRole: return placeName(*hit.place);
+    case Qt::ToolTipRole: return app::displayText(hit.place->line.text).toHtmlEscaped();
+    case Qt::AccessibleTextRole: return tr("%1: %2").arg(placeName(*hit.place), foundWords(hit));
+    case ConversationListModel::kSubtitleRole: return foundWords(hit);
+    case ConversationListModel::kGroupRole: return index.row() == 0 ? tr("In files") : QString();
     case ConversationListModel::kRunningRole:
-    case ConversationListModel::kPinnedRole:
-      return false;
-    default:
-      return {};
+    case ConversationListModel::kPinnedRole: return false;
+    default: return {};
   }
 }
 

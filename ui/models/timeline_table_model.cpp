@@ -46,16 +46,11 @@ static_assert(std::size(kTexts) == TimelineTableModel::kColumns);
 
 QString markText(Mark mark) {
   switch (mark) {
-    case Mark::kNone:
-      return {};
-    case Mark::kPrefillEnd:
-      return TimelineWords::tr("Read");
-    case Mark::kEvent:
-      return TimelineWords::tr("Compressed");
-    case Mark::kEviction:
-      return TimelineWords::tr("First eviction");
-    case Mark::kEnd:
-      return TimelineWords::tr("Answered");
+    case Mark::kNone: return {};
+    case Mark::kPrefillEnd: return TimelineWords::tr("Read");
+    case Mark::kEvent: return TimelineWords::tr("Compressed");
+    case Mark::kEviction: return TimelineWords::tr("First eviction");
+    case Mark::kEnd: return TimelineWords::tr("Answered");
   }
   return {};
 }

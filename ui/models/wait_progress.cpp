@@ -22,14 +22,10 @@ constexpr double kLeastMs = 1000.0;
 
 Stretch stretchOf(Phase phase) {
   switch (phase) {
-    case Phase::kPrefill:
-      return kPrefill;
-    case Phase::kProbe:
-      return kProbe;
-    case Phase::kCompress:
-      return kCompress;
-    default:
-      return kPictures;
+    case Phase::kPrefill: return kPrefill;
+    case Phase::kProbe: return kProbe;
+    case Phase::kCompress: return kCompress;
+    default: return kPictures;
   }
 }
 

@@ -19,14 +19,10 @@ std::span<const Guard> laterGuards() { return kGuards; }
 
 QString laterTitle(Guard guard) {
   switch (guard) {
-    case Guard::kPrefill:
-      return LaterChoices::tr("Read everything again each time");
-    case Guard::kRam:
-      return LaterChoices::tr("Also keep the full cache in memory");
-    case Guard::kAlone:
-      return LaterChoices::tr("Ask each separately, about the attachments only");
-    case Guard::kKeep:
-      break;
+    case Guard::kPrefill: return LaterChoices::tr("Read everything again each time");
+    case Guard::kRam: return LaterChoices::tr("Also keep the full cache in memory");
+    case Guard::kAlone: return LaterChoices::tr("Ask each separately, about the attachments only");
+    case Guard::kKeep: break;
   }
   return LaterChoices::tr("Use what was kept");
 }
@@ -53,8 +49,7 @@ QString laterCost(Guard chosen, const RecipeSpec& spec) {
     case Guard::kAlone:
       return before ? LaterChoices::tr("Fast: every question uses the same kept part. It does not see earlier questions and answers.")
                     : LaterChoices::tr("Reads everything again for each question. It does not see earlier questions and answers.");
-    case Guard::kKeep:
-      break;
+    case Guard::kKeep: break;
   }
   if (before || keeps_everything(spec)) return LaterChoices::tr("Costs nothing, and every question finds the same.");
   return LaterChoices::tr("Costs nothing. What was dropped for an earlier question is gone.");

@@ -233,24 +233,15 @@ bool MethodPicker::eventFilter(QObject* watched, QEvent* event) {
     const int page = 4;
     int to = -1;
     switch (key->key()) {
-      case Qt::Key_Down:
-        to = row + 1;
-        break;
-      case Qt::Key_Up:
-        to = row - 1;
-        break;
-      case Qt::Key_PageDown:
-        to = row + page;
-        break;
-      case Qt::Key_PageUp:
-        to = row - page;
-        break;
+      case Qt::Key_Down: to = row + 1; break;
+      case Qt::Key_Up: to = row - 1; break;
+      case Qt::Key_PageDown: to = row + page; break;
+      case Qt::Key_PageUp: to = row - page; break;
       case Qt::Key_Delete:
         if (!(key->modifiers() & Qt::ControlModifier)) return false;
         removeSelected();
         return true;
-      default:
-        return false;
+      default: return false;
     }
     if (last >= 0) select(std::clamp(to, 0, last));
     return true;

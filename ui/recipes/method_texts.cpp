@@ -94,24 +94,15 @@ MethodGroup groupOf(const MethodInfo& method) {
 
 QString groupTitle(MethodGroup group) {
   switch (group) {
-    case MethodGroup::kRecommended:
-      return GroupWords::tr("Recommended");
-    case MethodGroup::kSaved:
-      return GroupWords::tr("Your recipes");
-    case MethodGroup::kBeforeQuestion:
-      return GroupWords::tr("Before the question: good for all later ones");
-    case MethodGroup::kByQuestion:
-      return GroupWords::tr("Judged by the question: best for one");
-    case MethodGroup::kAfterQuestion:
-      return GroupWords::tr("After reading, whatever the question");
-    case MethodGroup::kWhileWriting:
-      return GroupWords::tr("Also while the answer is written");
-    case MethodGroup::kWhileReading:
-      return GroupWords::tr("While reading: fewer picture tokens");
-    case MethodGroup::kStreams:
-      return GroupWords::tr("Streams, clip by clip");
-    case MethodGroup::kComparison:
-      break;
+    case MethodGroup::kRecommended: return GroupWords::tr("Recommended");
+    case MethodGroup::kSaved: return GroupWords::tr("Your recipes");
+    case MethodGroup::kBeforeQuestion: return GroupWords::tr("Before the question: good for all later ones");
+    case MethodGroup::kByQuestion: return GroupWords::tr("Judged by the question: best for one");
+    case MethodGroup::kAfterQuestion: return GroupWords::tr("After reading, whatever the question");
+    case MethodGroup::kWhileWriting: return GroupWords::tr("Also while the answer is written");
+    case MethodGroup::kWhileReading: return GroupWords::tr("While reading: fewer picture tokens");
+    case MethodGroup::kStreams: return GroupWords::tr("Streams, clip by clip");
+    case MethodGroup::kComparison: break;
   }
   return GroupWords::tr("For comparison");
 }

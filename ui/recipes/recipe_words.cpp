@@ -99,20 +99,13 @@ QStringList recipeChanges(const RecipeSpec& spec) {
 
 QString phaseWords(MethodPhase phase) {
   switch (phase) {
-    case MethodPhase::kContext:
-      return RecipeWords::tr("Once, before the question");
-    case MethodPhase::kRetrieve:
-      return RecipeWords::tr("Fetched for every question");
-    case MethodPhase::kStream:
-      return RecipeWords::tr("Clip by clip, before the question");
-    case MethodPhase::kDecode:
-      return RecipeWords::tr("Also while writing");
-    case MethodPhase::kRatioDecode:
-      return RecipeWords::tr("Also while writing, at a fixed share");
-    case MethodPhase::kPrefill:
-      return RecipeWords::tr("Prunes tokens while reading");
-    case MethodPhase::kOnce:
-      break;
+    case MethodPhase::kContext: return RecipeWords::tr("Once, before the question");
+    case MethodPhase::kRetrieve: return RecipeWords::tr("Fetched for every question");
+    case MethodPhase::kStream: return RecipeWords::tr("Clip by clip, before the question");
+    case MethodPhase::kDecode: return RecipeWords::tr("Also while writing");
+    case MethodPhase::kRatioDecode: return RecipeWords::tr("Also while writing, at a fixed share");
+    case MethodPhase::kPrefill: return RecipeWords::tr("Prunes tokens while reading");
+    case MethodPhase::kOnce: break;
   }
   return RecipeWords::tr("Once, after the question");
 }

@@ -135,18 +135,10 @@ SamplingChoice SamplingForm::values() const {
   if (const quint64 seed = m_seed->text().toULongLong(&number); number) values.seed = seed;
   values.max_new_tokens = m_longest->value();
   switch (static_cast<Thinks>(m_thinks->currentIndex())) {
-    case Thinks::kAsTheModel:
-      values.thought_tokens = Sampling::kAsManyThoughtsAsTheModel;
-      break;
-    case Thinks::kOff:
-      values.thought_tokens = 0;
-      break;
-    case Thinks::kOn:
-      values.thought_tokens = Sampling::kMostNewTokens;
-      break;
-    case Thinks::kLimited:
-      values.thought_tokens = m_thoughtTokens->value();
-      break;
+    case Thinks::kAsTheModel: values.thought_tokens = Sampling::kAsManyThoughtsAsTheModel; break;
+    case Thinks::kOff: values.thought_tokens = 0; break;
+    case Thinks::kOn: values.thought_tokens = Sampling::kMostNewTokens; break;
+    case Thinks::kLimited: values.thought_tokens = m_thoughtTokens->value(); break;
   }
   return values;
 }

@@ -47,14 +47,10 @@ QRectF centredSquare(const QRectF& rect) {
 QColor resolve(IconColor color) {
   const Colors& c = theme().colors();
   switch (color) {
-    case IconColor::kMuted:
-      return c.mutedText;
-    case IconColor::kOnAccent:
-      return c.onAccent;
-    case IconColor::kDanger:
-      return c.danger;
-    case IconColor::kText:
-      break;
+    case IconColor::kMuted: return c.mutedText;
+    case IconColor::kOnAccent: return c.onAccent;
+    case IconColor::kDanger: return c.danger;
+    case IconColor::kText: break;
   }
   return c.text;
 }

@@ -157,9 +157,7 @@ void WinnowStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* op
         painter->fillRect(option->rect, option->palette.brush(QPalette::Base));
       }
       return;
-    case PE_FrameLineEdit:
-      drawFieldFrame(painter, option);
-      return;
+    case PE_FrameLineEdit: drawFieldFrame(painter, option); return;
     case PE_IndicatorCheckBox: {
       const QRectF box = QRectF(option->rect);
       fillRounded(painter, box, 4 * theme().zoom(), on ? c.accent : c.surface, on ? QColor() : c.strongBorder, 1.2);
@@ -192,9 +190,7 @@ void WinnowStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* op
     case PE_PanelStatusBar:
     case PE_PanelScrollAreaCorner:  // between two scroll bars, which have no ground either
       return;
-    case PE_PanelMenu:
-      painter->fillRect(option->rect, c.surface);
-      return;
+    case PE_PanelMenu: painter->fillRect(option->rect, c.surface); return;
     case PE_FrameMenu:
       painter->save();
       painter->setPen(c.border);
@@ -202,12 +198,8 @@ void WinnowStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* op
       painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
       painter->restore();
       return;
-    case PE_IndicatorDockWidgetResizeHandle:
-      painter->fillRect(option->rect, c.window);
-      return;
-    default:
-      QProxyStyle::drawPrimitive(element, option, painter, widget);
-      return;
+    case PE_IndicatorDockWidgetResizeHandle: painter->fillRect(option->rect, c.window); return;
+    default: QProxyStyle::drawPrimitive(element, option, painter, widget); return;
   }
 }
 
@@ -271,9 +263,7 @@ void WinnowStyle::drawControl(ControlElement element, const QStyleOption* option
         return;
       }
       break;
-    case CE_ProgressBarGroove:
-      fillRounded(painter, option->rect, option->rect.height() / 2.0, c.chartTrack, QColor());
-      return;
+    case CE_ProgressBarGroove: fillRounded(painter, option->rect, option->rect.height() / 2.0, c.chartTrack, QColor()); return;
     case CE_ProgressBarContents:
       if (const auto* bar = qstyleoption_cast<const QStyleOptionProgressBar*>(option)) {
         QRectF rect = bar->rect;
@@ -298,13 +288,9 @@ void WinnowStyle::drawControl(ControlElement element, const QStyleOption* option
         return;
       }
       break;
-    case CE_MenuBarEmptyArea:
-      painter->fillRect(option->rect, c.window);
-      return;
-    case CE_Splitter:
-      return;
-    default:
-      break;
+    case CE_MenuBarEmptyArea: painter->fillRect(option->rect, c.window); return;
+    case CE_Splitter: return;
+    default: break;
   }
   QProxyStyle::drawControl(element, option, painter, widget);
 }
@@ -389,21 +375,14 @@ QRect WinnowStyle::subControlRect(ComplexControl control, const QStyleOptionComp
       const int start = sliderPositionFromValue(bar->minimum, bar->maximum, bar->sliderPosition, length - thumb, bar->upsideDown);
       QRect result;
       switch (subControl) {
-        case SC_ScrollBarSlider:
-          result = horizontal ? QRect(start, 0, thumb, rect.height()) : QRect(0, start, rect.width(), thumb);
-          break;
-        case SC_ScrollBarGroove:
-          result = QRect(0, 0, rect.width(), rect.height());
-          break;
-        case SC_ScrollBarSubPage:
-          result = horizontal ? QRect(0, 0, start, rect.height()) : QRect(0, 0, rect.width(), start);
-          break;
+        case SC_ScrollBarSlider: result = horizontal ? QRect(start, 0, thumb, rect.height()) : QRect(0, start, rect.width(), thumb); break;
+        case SC_ScrollBarGroove: result = QRect(0, 0, rect.width(), rect.height()); break;
+        case SC_ScrollBarSubPage: result = horizontal ? QRect(0, 0, start, rect.height()) : QRect(0, 0, rect.width(), start); break;
         case SC_ScrollBarAddPage:
           result = horizontal ? QRect(start + thumb, 0, length - start - thumb, rect.height())
                               : QRect(0, start + thumb, rect.width(), length - start - thumb);
           break;
-        default:
-          return QRect();
+        default: return QRect();
       }
       return visualRect(bar->direction, rect, result.translated(rect.topLeft()));
     }
@@ -445,8 +424,7 @@ QSize WinnowStyle::sizeFromContents(ContentsType type, const QStyleOption* optio
   QSize result = QProxyStyle::sizeFromContents(type, option, size, widget);
   const int control = theme().px(32);
   switch (type) {
-    case CT_PushButton:
-      return QSize(size.width() + theme().px(32), std::max(control, size.height() + theme().px(12)));
+    case CT_PushButton: return QSize(size.width() + theme().px(32), std::max(control, size.height() + theme().px(12)));
     case CT_ToolButton:
       if (const auto* button = qstyleoption_cast<const QStyleOptionToolButton*>(option);
           button && button->toolButtonStyle == Qt::ToolButtonTextBesideIcon) {
@@ -455,14 +433,10 @@ QSize WinnowStyle::sizeFromContents(ContentsType type, const QStyleOption* optio
         return QSize(theme().px(16) + button->iconSize.width() + theme().px(8) + text + menu, std::max(result.height(), control));
       }
       return QSize(control, control);
-    case CT_ComboBox:
-      return QSize(size.width() + theme().px(40), std::max(control, size.height() + theme().px(10)));
-    case CT_SpinBox:
-      return QSize(size.width() + theme().px(30), std::max(control, option->fontMetrics.height() + theme().px(12)));
-    case CT_LineEdit:
-      return QSize(result.width(), std::max(control, result.height()));
-    case CT_MenuBarItem:
-      return QSize(size.width() + theme().px(16), std::max(size.height() + theme().px(8), theme().px(28)));
+    case CT_ComboBox: return QSize(size.width() + theme().px(40), std::max(control, size.height() + theme().px(10)));
+    case CT_SpinBox: return QSize(size.width() + theme().px(30), std::max(control, option->fontMetrics.height() + theme().px(12)));
+    case CT_LineEdit: return QSize(result.width(), std::max(control, result.height()));
+    case CT_MenuBarItem: return QSize(size.width() + theme().px(16), std::max(size.height() + theme().px(8), theme().px(28)));
     case CT_MenuItem:
       if (const auto* item = qstyleoption_cast<const QStyleOptionMenuItem*>(option);
           item && item->menuItemType != QStyleOptionMenuItem::Separator) {
@@ -470,10 +444,8 @@ QSize WinnowStyle::sizeFromContents(ContentsType type, const QStyleOption* optio
         return QSize(result.width() + theme().px(18), std::max(result.height(), theme().px(28)));
       }
       return result;
-    case CT_HeaderSection:
-      return QSize(result.width() + theme().px(4), std::max(result.height(), theme().px(26)));
-    default:
-      return result;
+    case CT_HeaderSection: return QSize(result.width() + theme().px(4), std::max(result.height(), theme().px(26)));
+    default: return result;
   }
 }
 
@@ -482,77 +454,49 @@ int WinnowStyle::pixelMetric(PixelMetric metric, const QStyleOption* option, con
     case PM_LayoutLeftMargin:
     case PM_LayoutRightMargin:
     case PM_LayoutTopMargin:
-    case PM_LayoutBottomMargin:
-      return theme().space(Space::kMedium);
+    case PM_LayoutBottomMargin: return theme().space(Space::kMedium);
     case PM_LayoutHorizontalSpacing:
-    case PM_LayoutVerticalSpacing:
-      return theme().space(Space::kSmall);
+    case PM_LayoutVerticalSpacing: return theme().space(Space::kSmall);
     case PM_DefaultFrameWidth:
       if (hasFocusFrame(widget)) return 2;
       return QProxyStyle::pixelMetric(metric, option, widget);
-    case PM_ScrollBarExtent:
-      return theme().px(12);
-    case PM_ScrollBarSliderMin:
-      return theme().px(28);
-    case PM_ScrollView_ScrollBarSpacing:
-      return 0;
+    case PM_ScrollBarExtent: return theme().px(12);
+    case PM_ScrollBarSliderMin: return theme().px(28);
+    case PM_ScrollView_ScrollBarSpacing: return 0;
     case PM_SmallIconSize:
     case PM_ButtonIconSize:
     case PM_ListViewIconSize:
-    case PM_ToolBarIconSize:
-      return theme().px(18);
-    case PM_MessageBoxIconSize:
-      return theme().px(36);
+    case PM_ToolBarIconSize: return theme().px(18);
+    case PM_MessageBoxIconSize: return theme().px(36);
     case PM_SliderThickness:
-    case PM_SliderControlThickness:
-      return theme().px(22);
-    case PM_SliderLength:
-      return theme().px(16);
+    case PM_SliderControlThickness: return theme().px(22);
+    case PM_SliderLength: return theme().px(16);
     case PM_IndicatorWidth:
-    case PM_IndicatorHeight:
-      return theme().px(17);
-    case PM_ButtonMargin:
-      return theme().px(8);
-    case PM_MenuPanelWidth:
-      return 1;  // the line around it: window and menu are nearly the same white
+    case PM_IndicatorHeight: return theme().px(17);
+    case PM_ButtonMargin: return theme().px(8);
+    case PM_MenuPanelWidth: return 1;  // the line around it: window and menu are nearly the same white
     case PM_MenuVMargin:
-    case PM_MenuHMargin:
-      return theme().px(4);
-    case PM_ToolBarItemSpacing:
-      return theme().px(4);
-    case PM_DockWidgetSeparatorExtent:
-      return theme().px(5);
-    case PM_SplitterWidth:
-      return theme().px(5);
-    case PM_TabBarTabHSpace:
-      return theme().px(24);
-    case PM_TabBarTabVSpace:
-      return theme().px(10);
-    default:
-      return QProxyStyle::pixelMetric(metric, option, widget);
+    case PM_MenuHMargin: return theme().px(4);
+    case PM_ToolBarItemSpacing: return theme().px(4);
+    case PM_DockWidgetSeparatorExtent: return theme().px(5);
+    case PM_SplitterWidth: return theme().px(5);
+    case PM_TabBarTabHSpace: return theme().px(24);
+    case PM_TabBarTabVSpace: return theme().px(10);
+    default: return QProxyStyle::pixelMetric(metric, option, widget);
   }
 }
 
 int WinnowStyle::styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget, QStyleHintReturn* data) const {
   switch (hint) {
-    case SH_ToolTip_WakeUpDelay:
-      return 500;
-    case SH_Menu_SpaceActivatesItem:
-      return 1;
-    case SH_Slider_AbsoluteSetButtons:
-      return Qt::LeftButton;
-    case SH_ScrollBar_LeftClickAbsolutePosition:
-      return 0;
-    case SH_EtchDisabledText:
-      return 0;
-    case SH_DialogButtonBox_ButtonsHaveIcons:
-      return 0;
-    case SH_ComboBox_Popup:
-      return 0;
-    case SH_UnderlineShortcut:
-      return 0;
-    default:
-      return QProxyStyle::styleHint(hint, option, widget, data);
+    case SH_ToolTip_WakeUpDelay: return 500;
+    case SH_Menu_SpaceActivatesItem: return 1;
+    case SH_Slider_AbsoluteSetButtons: return Qt::LeftButton;
+    case SH_ScrollBar_LeftClickAbsolutePosition: return 0;
+    case SH_EtchDisabledText: return 0;
+    case SH_DialogButtonBox_ButtonsHaveIcons: return 0;
+    case SH_ComboBox_Popup: return 0;
+    case SH_UnderlineShortcut: return 0;
+    default: return QProxyStyle::styleHint(hint, option, widget, data);
   }
 }
 

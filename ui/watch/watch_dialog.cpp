@@ -158,12 +158,8 @@ void WatchDialog::showHint() {
     case Kind::kScreen:
       if (m_screen->currentData().toString().isEmpty()) hint = tr("Enter “screen:” and the display’s name, such as screen::1.0.");
       break;
-    case Kind::kNetwork:
-      hint = tr("Enter the stream’s address: tcp://127.0.0.1:9000, udp:// or http://.");
-      break;
-    case Kind::kFile:
-      hint = tr("Choose a video file that another program is still writing.");
-      break;
+    case Kind::kNetwork: hint = tr("Enter the stream’s address: tcp://127.0.0.1:9000, udp:// or http://."); break;
+    case Kind::kFile: hint = tr("Choose a video file that another program is still writing."); break;
   }
   const QString wrong = problem();
   m_hint->setText(wrong.isEmpty() ? hint : wrong);

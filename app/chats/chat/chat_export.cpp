@@ -34,58 +34,41 @@ const char* wordOf(Role role) { return role == Role::kUser ? "user" : role == Ro
 
 const char* wordOf(MessageState state) {
   switch (state) {
-    case MessageState::kComplete:
-      return "complete";
-    case MessageState::kStreaming:
-      return "streaming";
-    case MessageState::kInterrupted:
-      return "stopped";
-    case MessageState::kFailed:
-      return "failed";
-    case MessageState::kAbandoned:
-      return "abandoned";
+    case MessageState::kComplete: return "complete";
+    case MessageState::kStreaming: return "streaming";
+    case MessageState::kInterrupted: return "stopped";
+    case MessageState::kFailed: return "failed";
+    case MessageState::kAbandoned: return "abandoned";
   }
   return "failed";
 }
 
 const char* wordOf(Guard guard) {
   switch (guard) {
-    case Guard::kKeep:
-      return "keep";
-    case Guard::kPrefill:
-      return "prefill";
-    case Guard::kRam:
-      return "ram";
-    case Guard::kAlone:
-      return "alone";
+    case Guard::kKeep: return "keep";
+    case Guard::kPrefill: return "prefill";
+    case Guard::kRam: return "ram";
+    case Guard::kAlone: return "alone";
   }
   return "keep";
 }
 
 const char* wordOf(ColumnState state) {
   switch (state) {
-    case ColumnState::kAnswered:
-      return "answered";
-    case ColumnState::kStopped:
-      return "stopped";
-    case ColumnState::kFailed:
-      return "failed";
-    case ColumnState::kLeftOut:
-      return "left_out";
+    case ColumnState::kAnswered: return "answered";
+    case ColumnState::kStopped: return "stopped";
+    case ColumnState::kFailed: return "failed";
+    case ColumnState::kLeftOut: return "left_out";
   }
   return "left_out";
 }
 
 const char* wordOf(StopReason reason) {
   switch (reason) {
-    case StopReason::kStopToken:
-      return "end";
-    case StopReason::kLength:
-      return "length";
-    case StopReason::kStopString:
-      return "stop_string";
-    case StopReason::kInterrupted:
-      return "stopped";
+    case StopReason::kStopToken: return "end";
+    case StopReason::kLength: return "length";
+    case StopReason::kStopString: return "stop_string";
+    case StopReason::kInterrupted: return "stopped";
   }
   return "end";
 }

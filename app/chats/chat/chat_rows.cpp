@@ -67,27 +67,19 @@ Guard guardFrom(qint64 stored) {
 
 MessageState stateFrom(qint64 stored) {
   switch (stored) {
-    case 1:
-      return MessageState::kComplete;
-    case 2:
-      return MessageState::kStreaming;
-    case 3:
-      return MessageState::kInterrupted;
-    case 5:
-      return MessageState::kAbandoned;
-    default:
-      return MessageState::kFailed;
+    case 1: return MessageState::kComplete;
+    case 2: return MessageState::kStreaming;
+    case 3: return MessageState::kInterrupted;
+    case 5: return MessageState::kAbandoned;
+    default: return MessageState::kFailed;
   }
 }
 
 Role roleFrom(qint64 stored) {
   switch (stored) {
-    case 1:
-      return Role::kSystem;
-    case 3:
-      return Role::kAssistant;
-    default:
-      return Role::kUser;
+    case 1: return Role::kSystem;
+    case 3: return Role::kAssistant;
+    default: return Role::kUser;
   }
 }
 
@@ -150,12 +142,9 @@ void readRuns(SqliteConnection& db, ConversationId id, const QHash<MessageId, qs
 
 MediaKind mediaKindFrom(qint64 stored) {
   switch (stored) {
-    case 2:
-      return MediaKind::kVideo;
-    case 3:
-      return MediaKind::kDocument;
-    default:
-      return MediaKind::kImage;
+    case 2: return MediaKind::kVideo;
+    case 3: return MediaKind::kDocument;
+    default: return MediaKind::kImage;
   }
 }
 

@@ -8,14 +8,10 @@ namespace {
 
 ColumnState columnStateFrom(qint64 stored) {
   switch (stored) {
-    case 1:
-      return ColumnState::kAnswered;
-    case 2:
-      return ColumnState::kStopped;
-    case 3:
-      return ColumnState::kFailed;
-    default:
-      return ColumnState::kLeftOut;
+    case 1: return ColumnState::kAnswered;
+    case 2: return ColumnState::kStopped;
+    case 3: return ColumnState::kFailed;
+    default: return ColumnState::kLeftOut;
   }
 }
 

@@ -51,52 +51,36 @@ constexpr int kMaxValueBytes = 64 << 20;
 
 const char* reasonOf(int code) {
   switch (code & 0xff) {
-    case SQLITE_FULL:
-      return "the disk is full";
-    case SQLITE_IOERR:
-      return "the disk reported an error";
-    case SQLITE_READONLY:
-      return "it may only be read";
-    case SQLITE_CANTOPEN:
-      return "it cannot be opened";
-    case SQLITE_CORRUPT:
-      return "it is damaged";
-    case SQLITE_NOTADB:
-      return "it is not a database";
+    case SQLITE_FULL: return "the disk is full";
+    case SQLITE_IOERR: return "the disk reported an error";
+    case SQLITE_READONLY: return "it may only be read";
+    case SQLITE_CANTOPEN: return "it cannot be opened";
+    case SQLITE_CORRUPT: return "it is damaged";
+    case SQLITE_NOTADB: return "it is not a database";
     case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      return "another program is using it";
-    case SQLITE_NOMEM:
-      return "there is not enough memory";
-    case SQLITE_CONSTRAINT:
-      return "the change contradicts what is stored";
-    case SQLITE_TOOBIG:
-      return "a value is too large";
-    default:
-      return "an error of the database library";
+    case SQLITE_LOCKED: return "another program is using it";
+    case SQLITE_NOMEM: return "there is not enough memory";
+    case SQLITE_CONSTRAINT: return "the change contradicts what is stored";
+    case SQLITE_TOOBIG: return "a value is too large";
+    default: return "an error of the database library";
   }
 }
 
 ErrorCode codeOf(int code, int systemError, const QByteArray& file) {
   switch (code & 0xff) {
-    case SQLITE_FULL:
-      return ErrorCode::kStorageFull;
+    case SQLITE_FULL: return ErrorCode::kStorageFull;
     case SQLITE_READONLY:
-    case SQLITE_PERM:
-      return ErrorCode::kStorageReadOnly;
+    case SQLITE_PERM: return ErrorCode::kStorageReadOnly;
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-      return ErrorCode::kStorageDamaged;
+    case SQLITE_NOTADB: return ErrorCode::kStorageDamaged;
     case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      return ErrorCode::kStorageInUse;
+    case SQLITE_LOCKED: return ErrorCode::kStorageInUse;
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN: {
       const ErrorCode known = storageCodeOf(systemError);
       return known != ErrorCode::kStorage ? known : whyNotWritten(QFile::decodeName(file));
     }
-    default:
-      return ErrorCode::kStorage;
+    default: return ErrorCode::kStorage;
   }
 }
 

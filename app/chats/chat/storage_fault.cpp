@@ -17,12 +17,9 @@ ErrorCode storageCodeOf(int systemError) { return storageCodeOf(folderFaultOf(sy
 ErrorCode storageCodeOf(FolderFault fault) {
   switch (fault) {
     case FolderFault::kNotPermitted:
-    case FolderFault::kReadOnlyDisk:
-      return ErrorCode::kStorageReadOnly;
-    case FolderFault::kDiskFull:
-      return ErrorCode::kStorageFull;
-    default:
-      return ErrorCode::kStorage;
+    case FolderFault::kReadOnlyDisk: return ErrorCode::kStorageReadOnly;
+    case FolderFault::kDiskFull: return ErrorCode::kStorageFull;
+    default: return ErrorCode::kStorage;
   }
 }
 

@@ -316,8 +316,7 @@ class KeptMapReader {
             if (m_map.isKept(layer, head, token)) add(token, number(kMaxTokens));
           }
           break;
-        default:
-          m_good = false;
+        default: m_good = false;
       }
     }
   }

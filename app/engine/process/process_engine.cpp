@@ -338,9 +338,7 @@ Error ProcessEngine::ended(ChannelBroken::Cause cause) {
     case ChannelBroken::Cause::kGarbage:
       error = {ErrorCode::kEngineCrashed, "", "the engine sent what is no message, and was ended"};
       break;
-    case ChannelBroken::Cause::kStuck:
-      error = {ErrorCode::kEngineSilent, "", "the engine took no message any more, and was ended"};
-      break;
+    case ChannelBroken::Cause::kStuck: error = {ErrorCode::kEngineSilent, "", "the engine took no message any more, and was ended"}; break;
   }
   forgetProcess();
   return error;

@@ -24,12 +24,9 @@ constexpr std::size_t kMostOpenAiStops = 4;
 
 const char* wordOf(Role role) {
   switch (role) {
-    case Role::kSystem:
-      return "system";
-    case Role::kUser:
-      return "user";
-    case Role::kAssistant:
-      break;
+    case Role::kSystem: return "system";
+    case Role::kUser: return "user";
+    case Role::kAssistant: break;
   }
   return "assistant";
 }

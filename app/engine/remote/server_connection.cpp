@@ -78,12 +78,10 @@ class ServerConnection::Exchange {
     }
     const std::string words = m_reply->errorString().toStdString();
     switch (m_reply->error()) {
-      case QNetworkReply::SslHandshakeFailedError:
-        fail(ErrorCode::kServerUntrusted, words);
+      case QNetworkReply::SslHandshakeFailedError: fail(ErrorCode::kServerUntrusted, words);
       case QNetworkReply::ProtocolFailure:
       case QNetworkReply::ProtocolUnknownError:
-      case QNetworkReply::ProtocolInvalidOperationError:
-        fail(ErrorCode::kServerNotUnderstood, words);
+      case QNetworkReply::ProtocolInvalidOperationError: fail(ErrorCode::kServerNotUnderstood, words);
       default:
         if (m_answer.status != 0) fail(ErrorCode::kServerBrokeOff, words);
         fail(ErrorCode::kServerUnreachable, words);

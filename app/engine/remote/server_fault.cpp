@@ -69,20 +69,14 @@ std::optional<ErrorCode> knownRefusal(const std::string& words, const std::strin
 
 ErrorCode codeOf(int status) {
   switch (status) {
-    case 401:
-      return ErrorCode::kServerKeyRefused;
-    case 403:
-      return ErrorCode::kServerForbids;
-    case 404:
-      return ErrorCode::kServerModelMissing;
-    case 405:
-      return ErrorCode::kServerNotOne;
-    case 413:
-      return ErrorCode::kServerTooLarge;
+    case 401: return ErrorCode::kServerKeyRefused;
+    case 403: return ErrorCode::kServerForbids;
+    case 404: return ErrorCode::kServerModelMissing;
+    case 405: return ErrorCode::kServerNotOne;
+    case 413: return ErrorCode::kServerTooLarge;
     case 408:
     case 429:
-    case 503:
-      return ErrorCode::kServerBusy;
+    case 503: return ErrorCode::kServerBusy;
     default:
       if (status >= 500) return ErrorCode::kServerFailed;
       return status >= 400 ? ErrorCode::kServerRefuses : ErrorCode::kServerNotOne;

@@ -149,24 +149,15 @@ void askSglang(ServerTraits& traits, ServerConnection& connection, const Interru
 
 void askItsOwn(ServerTraits& traits, ServerConnection& connection, const InterruptToken& interrupt) {
   switch (traits.kind) {
-    case ServerKind::kVllm:
-      traits.takesVideos = traits.continues = true;
-      break;
-    case ServerKind::kSglang:
-      return askSglang(traits, connection, interrupt);
+    case ServerKind::kVllm: traits.takesVideos = traits.continues = true; break;
+    case ServerKind::kSglang: return askSglang(traits, connection, interrupt);
     case ServerKind::kLlamaServer:
-    case ServerKind::kWinnow:
-      return askLlamaServer(traits, connection, interrupt);
-    case ServerKind::kOllama:
-      return askOllama(traits, connection, interrupt);
-    case ServerKind::kLmStudio:
-      return askLmStudio(traits, connection, interrupt);
-    case ServerKind::kOpenAi:
-      traits.mostPictures = kMostOpenAiPictures;
-      break;
+    case ServerKind::kWinnow: return askLlamaServer(traits, connection, interrupt);
+    case ServerKind::kOllama: return askOllama(traits, connection, interrupt);
+    case ServerKind::kLmStudio: return askLmStudio(traits, connection, interrupt);
+    case ServerKind::kOpenAi: traits.mostPictures = kMostOpenAiPictures; break;
     case ServerKind::kLlamaCppPython:
-    case ServerKind::kOther:
-      break;
+    case ServerKind::kOther: break;
   }
 }
 

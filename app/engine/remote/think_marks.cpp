@@ -64,9 +64,7 @@ bool ThinkMarks::advance(const Take& take) {
       if (m_held.empty()) return false;
       m_state = State::kAnswer;
       return true;
-    case State::kAnswer:
-      tell(m_held.size(), TextKind::kAnswer, take);
-      return false;
+    case State::kAnswer: tell(m_held.size(), TextKind::kAnswer, take); return false;
   }
   return false;
 }

@@ -20,28 +20,20 @@ QtMessageHandler previousHandler = nullptr;
 
 const char* nameOf(LogLevel level) {
   switch (level) {
-    case LogLevel::kDebug:
-      return "debug";
-    case LogLevel::kInfo:
-      return "info";
-    case LogLevel::kWarning:
-      return "warning";
-    case LogLevel::kError:
-      return "error";
+    case LogLevel::kDebug: return "debug";
+    case LogLevel::kInfo: return "info";
+    case LogLevel::kWarning: return "warning";
+    case LogLevel::kError: return "error";
   }
   return "info";
 }
 
 LogLevel levelOf(QtMsgType type) {
   switch (type) {
-    case QtDebugMsg:
-      return LogLevel::kDebug;
-    case QtInfoMsg:
-      return LogLevel::kInfo;
-    case QtWarningMsg:
-      return LogLevel::kWarning;
-    default:
-      return LogLevel::kError;
+    case QtDebugMsg: return LogLevel::kDebug;
+    case QtInfoMsg: return LogLevel::kInfo;
+    case QtWarningMsg: return LogLevel::kWarning;
+    default: return LogLevel::kError;
   }
 }
 

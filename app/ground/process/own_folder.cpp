@@ -14,20 +14,14 @@ namespace winnow::app {
 FolderFault folderFaultOf(int systemError) {
   switch (systemError) {
     case EEXIST:
-    case ENOTDIR:
-      return FolderFault::kFileInTheWay;
+    case ENOTDIR: return FolderFault::kFileInTheWay;
     case EACCES:
-    case EPERM:
-      return FolderFault::kNotPermitted;
-    case EROFS:
-      return FolderFault::kReadOnlyDisk;
-    case ENAMETOOLONG:
-      return FolderFault::kNameTooLong;
+    case EPERM: return FolderFault::kNotPermitted;
+    case EROFS: return FolderFault::kReadOnlyDisk;
+    case ENAMETOOLONG: return FolderFault::kNameTooLong;
     case ENOSPC:
-    case EDQUOT:
-      return FolderFault::kDiskFull;
-    default:
-      return FolderFault::kNotPossible;
+    case EDQUOT: return FolderFault::kDiskFull;
+    default: return FolderFault::kNotPossible;
   }
 }
 
@@ -66,20 +60,13 @@ FolderState makeOwnFolder(const QString& folder) {
 
 std::string reasonOf(FolderFault fault) {
   switch (fault) {
-    case FolderFault::kFileInTheWay:
-      return "this is a file where Winnow needs a folder; move it, or set WINNOW_HOME to another folder";
-    case FolderFault::kNotPermitted:
-      return "you may not write there; allow it, or set WINNOW_HOME to another folder";
-    case FolderFault::kReadOnlyDisk:
-      return "its disk can only be read; set WINNOW_HOME to a folder on another one";
-    case FolderFault::kNameTooLong:
-      return "the path of the folder below it is too long; set WINNOW_HOME to a shorter one";
-    case FolderFault::kDiskFull:
-      return "its disk is full; make some room";
-    case FolderFault::kNotPossible:
-      return "no folder can be made there; check HOME, or set WINNOW_HOME to another folder";
-    case FolderFault::kNone:
-      break;
+    case FolderFault::kFileInTheWay: return "this is a file where Winnow needs a folder; move it, or set WINNOW_HOME to another folder";
+    case FolderFault::kNotPermitted: return "you may not write there; allow it, or set WINNOW_HOME to another folder";
+    case FolderFault::kReadOnlyDisk: return "its disk can only be read; set WINNOW_HOME to a folder on another one";
+    case FolderFault::kNameTooLong: return "the path of the folder below it is too long; set WINNOW_HOME to a shorter one";
+    case FolderFault::kDiskFull: return "its disk is full; make some room";
+    case FolderFault::kNotPossible: return "no folder can be made there; check HOME, or set WINNOW_HOME to another folder";
+    case FolderFault::kNone: break;
   }
   return {};
 }

@@ -37,12 +37,9 @@ bool waitFor(int socket, short what, milliseconds patience, std::span<const int>
 
 const char* ChannelBroken::what() const noexcept {
   switch (m_cause) {
-    case Cause::kClosed:
-      return "the other process has ended";
-    case Cause::kGarbage:
-      return "the other process sent something that is no message";
-    case Cause::kStuck:
-      return "the other process does not take what is sent";
+    case Cause::kClosed: return "the other process has ended";
+    case Cause::kGarbage: return "the other process sent something that is no message";
+    case Cause::kStuck: return "the other process does not take what is sent";
   }
   return "";
 }

@@ -85,23 +85,19 @@ std::optional<DownloadFault> SecureClient::faultOf(const QNetworkReply& reply) c
     return fault;
   }
   switch (reply.error()) {
-    case QNetworkReply::NoError:
-      return std::nullopt;
-    case QNetworkReply::SslHandshakeFailedError:
-      return DownloadFault{DownloadProblem::kNoTrust, host, reply.errorString()};
+    case QNetworkReply::NoError: return std::nullopt;
+    case QNetworkReply::SslHandshakeFailedError: return DownloadFault{DownloadProblem::kNoTrust, host, reply.errorString()};
     case QNetworkReply::TooManyRedirectsError:
     case QNetworkReply::InsecureRedirectError:
     case QNetworkReply::ProtocolUnknownError:
     case QNetworkReply::ProtocolInvalidOperationError:
     case QNetworkReply::ProtocolFailure:
     case QNetworkReply::AuthenticationRequiredError:
-    case QNetworkReply::ProxyAuthenticationRequiredError:
-      return DownloadFault{DownloadProblem::kServerRefused, host, reply.errorString()};
+    case QNetworkReply::ProxyAuthenticationRequiredError: return DownloadFault{DownloadProblem::kServerRefused, host, reply.errorString()};
     case QNetworkReply::OperationCanceledError:  // by the timer: whoever cancels does not ask
     case QNetworkReply::TimeoutError:
       return DownloadFault{DownloadProblem::kNoNetwork, host, QStringLiteral("nothing came for %1 s").arg(m_source.patienceMs / 1000)};
-    default:
-      return DownloadFault{DownloadProblem::kNoNetwork, host, reply.errorString()};
+    default: return DownloadFault{DownloadProblem::kNoNetwork, host, reply.errorString()};
   }
 }
 

@@ -179,20 +179,13 @@ ContainerExtent measureOgg(const MediaFile& file) { return OggPages(file).extent
 
 ContainerExtent measureStructure(const MediaFile& file, ContentType type) {
   switch (type) {
-    case ContentType::kMov:
-      return measureMov(file);
-    case ContentType::kMatroska:
-      return measureMatroska(file);
-    case ContentType::kAvi:
-      return measureAvi(file);
-    case ContentType::kFlv:
-      return measureFlv(file);
-    case ContentType::kOgg:
-      return measureOgg(file);
-    case ContentType::kAsf:
-      return measureAsf(file);
-    default:
-      return {};
+    case ContentType::kMov: return measureMov(file);
+    case ContentType::kMatroska: return measureMatroska(file);
+    case ContentType::kAvi: return measureAvi(file);
+    case ContentType::kFlv: return measureFlv(file);
+    case ContentType::kOgg: return measureOgg(file);
+    case ContentType::kAsf: return measureAsf(file);
+    default: return {};
   }
 }
 

@@ -82,18 +82,11 @@ std::int64_t MediaContainer::seekCallback(void* self, std::int64_t offset, int w
   auto* container = static_cast<MediaContainer*>(self);
   std::int64_t base = 0;
   switch (whence & ~AVSEEK_FORCE) {
-    case AVSEEK_SIZE:
-      return container->m_ownBytes;
-    case SEEK_SET:
-      break;
-    case SEEK_CUR:
-      base = container->m_position;
-      break;
-    case SEEK_END:
-      base = container->m_ownBytes;
-      break;
-    default:
-      return AVERROR(EINVAL);
+    case AVSEEK_SIZE: return container->m_ownBytes;
+    case SEEK_SET: break;
+    case SEEK_CUR: base = container->m_position; break;
+    case SEEK_END: base = container->m_ownBytes; break;
+    default: return AVERROR(EINVAL);
   }
   std::int64_t target = 0;
   if (__builtin_add_overflow(base, offset, &target) || target < 0) return AVERROR(EINVAL);

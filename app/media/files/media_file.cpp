@@ -25,17 +25,12 @@ namespace {
       }
       throw Exception(ErrorCode::kFileNotFound, path, "the file does not exist");
     }
-    case ENOTDIR:
-      throw Exception(ErrorCode::kFileNotFound, path, "the file does not exist");
+    case ENOTDIR: throw Exception(ErrorCode::kFileNotFound, path, "the file does not exist");
     case EACCES:
-    case EPERM:
-      throw Exception(ErrorCode::kFileUnreadable, path, "there is no permission to read the file");
-    case ELOOP:
-      throw Exception(ErrorCode::kFileUnreadable, path, "the links to the file form a loop");
-    case ENAMETOOLONG:
-      throw Exception(ErrorCode::kFileNotFound, path, "the file name is too long");
-    default:
-      throw Exception(ErrorCode::kFileUnreadable, path, std::string("the file cannot be read (") + std::strerror(code) + ")");
+    case EPERM: throw Exception(ErrorCode::kFileUnreadable, path, "there is no permission to read the file");
+    case ELOOP: throw Exception(ErrorCode::kFileUnreadable, path, "the links to the file form a loop");
+    case ENAMETOOLONG: throw Exception(ErrorCode::kFileNotFound, path, "the file name is too long");
+    default: throw Exception(ErrorCode::kFileUnreadable, path, std::string("the file cannot be read (") + std::strerror(code) + ")");
   }
 }
 

@@ -35,10 +35,8 @@ int clockwiseDegrees(Orientation orientation) {
     case Orientation::kFlip:  // mirrored, then turned by 180
       return 180;
     case Orientation::kRotate270:
-    case Orientation::kTranspose:
-      return 270;
-    default:
-      return 0;
+    case Orientation::kTranspose: return 270;
+    default: return 0;
   }
 }
 
@@ -52,29 +50,14 @@ RgbImage makeUpright(RgbImage image, Orientation orientation) {
   std::ptrdiff_t alongRow = 1;
   std::ptrdiff_t downColumn = width;
   switch (orientation) {
-    case Orientation::kUpright:
-      break;
-    case Orientation::kMirror:
-      origin = width - 1, alongRow = -1, downColumn = width;
-      break;
-    case Orientation::kRotate180:
-      origin = width * height - 1, alongRow = -1, downColumn = -width;
-      break;
-    case Orientation::kFlip:
-      origin = width * (height - 1), alongRow = 1, downColumn = -width;
-      break;
-    case Orientation::kTranspose:
-      origin = 0, alongRow = width, downColumn = 1;
-      break;
-    case Orientation::kRotate90:
-      origin = width * (height - 1), alongRow = -width, downColumn = 1;
-      break;
-    case Orientation::kTransverse:
-      origin = width * height - 1, alongRow = -width, downColumn = -1;
-      break;
-    case Orientation::kRotate270:
-      origin = width - 1, alongRow = width, downColumn = -1;
-      break;
+    case Orientation::kUpright: break;
+    case Orientation::kMirror: origin = width - 1, alongRow = -1, downColumn = width; break;
+    case Orientation::kRotate180: origin = width * height - 1, alongRow = -1, downColumn = -width; break;
+    case Orientation::kFlip: origin = width * (height - 1), alongRow = 1, downColumn = -width; break;
+    case Orientation::kTranspose: origin = 0, alongRow = width, downColumn = 1; break;
+    case Orientation::kRotate90: origin = width * (height - 1), alongRow = -width, downColumn = 1; break;
+    case Orientation::kTransverse: origin = width * height - 1, alongRow = -width, downColumn = -1; break;
+    case Orientation::kRotate270: origin = width - 1, alongRow = width, downColumn = -1; break;
   }
   RgbImage upright{.width_px = swapsSides(orientation) ? image.height_px : image.width_px,
                    .height_px = swapsSides(orientation) ? image.width_px : image.height_px};

@@ -17,18 +17,12 @@ struct PlainFormat {
 };
 PlainFormat plainFormat(int format) {
   switch (format) {
-    case AV_PIX_FMT_YUVJ420P:
-      return {AV_PIX_FMT_YUV420P, true};
-    case AV_PIX_FMT_YUVJ411P:
-      return {AV_PIX_FMT_YUV411P, true};
-    case AV_PIX_FMT_YUVJ422P:
-      return {AV_PIX_FMT_YUV422P, true};
-    case AV_PIX_FMT_YUVJ440P:
-      return {AV_PIX_FMT_YUV440P, true};
-    case AV_PIX_FMT_YUVJ444P:
-      return {AV_PIX_FMT_YUV444P, true};
-    default:
-      return {static_cast<AVPixelFormat>(format), false};
+    case AV_PIX_FMT_YUVJ420P: return {AV_PIX_FMT_YUV420P, true};
+    case AV_PIX_FMT_YUVJ411P: return {AV_PIX_FMT_YUV411P, true};
+    case AV_PIX_FMT_YUVJ422P: return {AV_PIX_FMT_YUV422P, true};
+    case AV_PIX_FMT_YUVJ440P: return {AV_PIX_FMT_YUV440P, true};
+    case AV_PIX_FMT_YUVJ444P: return {AV_PIX_FMT_YUV444P, true};
+    default: return {static_cast<AVPixelFormat>(format), false};
   }
 }
 
@@ -36,16 +30,11 @@ bool isRgbLike(const AVPixFmtDescriptor& descriptor) { return (descriptor.flags 
 
 int swscaleMatrix(ColourMatrix matrix) {
   switch (matrix) {
-    case ColourMatrix::kBt709:
-      return SWS_CS_ITU709;
-    case ColourMatrix::kBt2020:
-      return SWS_CS_BT2020;
-    case ColourMatrix::kSmpte240m:
-      return SWS_CS_SMPTE240M;
-    case ColourMatrix::kFcc:
-      return SWS_CS_FCC;
-    default:
-      return SWS_CS_ITU601;
+    case ColourMatrix::kBt709: return SWS_CS_ITU709;
+    case ColourMatrix::kBt2020: return SWS_CS_BT2020;
+    case ColourMatrix::kSmpte240m: return SWS_CS_SMPTE240M;
+    case ColourMatrix::kFcc: return SWS_CS_FCC;
+    default: return SWS_CS_ITU601;
   }
 }
 
@@ -67,18 +56,12 @@ const char* nameOf(ColourRange range) { return range == ColourRange::kFull ? "fu
 
 const char* nameOf(ColourMatrix matrix) {
   switch (matrix) {
-    case ColourMatrix::kRgb:
-      return "rgb";
-    case ColourMatrix::kBt601:
-      return "bt601";
-    case ColourMatrix::kBt709:
-      return "bt709";
-    case ColourMatrix::kBt2020:
-      return "bt2020";
-    case ColourMatrix::kSmpte240m:
-      return "smpte240m";
-    case ColourMatrix::kFcc:
-      return "fcc";
+    case ColourMatrix::kRgb: return "rgb";
+    case ColourMatrix::kBt601: return "bt601";
+    case ColourMatrix::kBt709: return "bt709";
+    case ColourMatrix::kBt2020: return "bt2020";
+    case ColourMatrix::kSmpte240m: return "smpte240m";
+    case ColourMatrix::kFcc: return "fcc";
   }
   throw Exception(ErrorCode::kInternal, "", "unknown colour matrix");
 }
@@ -97,26 +80,14 @@ ColourReading readColour(int format, AVColorRange range, AVColorSpace space, Pic
     reading.range = grey && hint == ColourHint::kStill ? ColourRange::kFull : ColourRange::kLimited;
   }
   switch (space) {
-    case AVCOL_SPC_BT709:
-      reading.matrix = ColourMatrix::kBt709;
-      break;
+    case AVCOL_SPC_BT709: reading.matrix = ColourMatrix::kBt709; break;
     case AVCOL_SPC_BT470BG:
-    case AVCOL_SPC_SMPTE170M:
-      reading.matrix = ColourMatrix::kBt601;
-      break;
+    case AVCOL_SPC_SMPTE170M: reading.matrix = ColourMatrix::kBt601; break;
     case AVCOL_SPC_BT2020_NCL:
-    case AVCOL_SPC_BT2020_CL:
-      reading.matrix = ColourMatrix::kBt2020;
-      break;
-    case AVCOL_SPC_SMPTE240M:
-      reading.matrix = ColourMatrix::kSmpte240m;
-      break;
-    case AVCOL_SPC_FCC:
-      reading.matrix = ColourMatrix::kFcc;
-      break;
-    default:
-      reading.matrix = hint == ColourHint::kVideo && isHighDefinition(size) ? ColourMatrix::kBt709 : ColourMatrix::kBt601;
-      break;
+    case AVCOL_SPC_BT2020_CL: reading.matrix = ColourMatrix::kBt2020; break;
+    case AVCOL_SPC_SMPTE240M: reading.matrix = ColourMatrix::kSmpte240m; break;
+    case AVCOL_SPC_FCC: reading.matrix = ColourMatrix::kFcc; break;
+    default: reading.matrix = hint == ColourHint::kVideo && isHighDefinition(size) ? ColourMatrix::kBt709 : ColourMatrix::kBt601; break;
   }
   return reading;
 }

@@ -332,21 +332,11 @@ void readWebp(StillHeader& header, Bytes file, const std::string& subject, const
 StillHeader readStillHeader(ContentType type, std::vector<std::uint8_t> file, const std::string& subject, const MediaLimits& limits) {
   StillHeader header{.type = type};
   switch (type) {
-    case ContentType::kPng:
-      readPng(header, file, subject, limits);
-      break;
-    case ContentType::kJpeg:
-      readJpeg(header, std::move(file), subject, limits);
-      break;
-    case ContentType::kBmp:
-      readBmp(header, std::move(file), subject, limits);
-      break;
-    case ContentType::kGif:
-      readGif(header, std::move(file), subject, limits);
-      break;
-    case ContentType::kWebp:
-      readWebp(header, file, subject, limits);
-      break;
+    case ContentType::kPng: readPng(header, file, subject, limits); break;
+    case ContentType::kJpeg: readJpeg(header, std::move(file), subject, limits); break;
+    case ContentType::kBmp: readBmp(header, std::move(file), subject, limits); break;
+    case ContentType::kGif: readGif(header, std::move(file), subject, limits); break;
+    case ContentType::kWebp: readWebp(header, file, subject, limits); break;
     case ContentType::kHeic:
     case ContentType::kAvif: {
       const PictureSize size = heifSize(type, file, subject);
@@ -355,8 +345,7 @@ StillHeader readStillHeader(ContentType type, std::vector<std::uint8_t> file, co
       header.decodable = std::move(file);
       break;
     }
-    default:
-      throw Exception(ErrorCode::kInternal, subject, "a video is not a still picture");
+    default: throw Exception(ErrorCode::kInternal, subject, "a video is not a still picture");
   }
   return header;
 }

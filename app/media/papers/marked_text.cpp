@@ -33,15 +33,10 @@ void MarkedText::begin(Mark mark, int level) {
     case Mark::kCell:
       if (m_rows == 1 && m_cells++ > 0) m_line = m_line.trimmed() + QStringLiteral(" | ");
       break;
-    case Mark::kBreak:
-      endLine();
-      break;
-    case Mark::kSpace:
-      m_line += u' ';
-      break;
+    case Mark::kBreak: endLine(); break;
+    case Mark::kSpace: m_line += u' '; break;
     case Mark::kNone:
-    case Mark::kSkip:
-      break;
+    case Mark::kSkip: break;
   }
 }
 

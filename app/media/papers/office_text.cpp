@@ -49,8 +49,7 @@ void readMarks(const std::string& path, const std::pair<std::string, QByteArray>
       case QXmlStreamReader::Characters:
         if (counts) into.addWords(xml.text());
         break;
-      default:
-        break;
+      default: break;
     }
   }
   if (xml.hasError()) refuseXml(path, part.first, xml.errorString());

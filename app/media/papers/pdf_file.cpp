@@ -35,15 +35,13 @@ PdfFile::PdfFile(const MediaFile& file) : m_path(file.path()) {
   m_document->setPassword(QString::fromStdString(file.password()));
   m_document->load(m_bytes.get());
   switch (m_document->error()) {
-    case QPdfDocument::Error::None:
-      break;
+    case QPdfDocument::Error::None: break;
     case QPdfDocument::Error::IncorrectPassword:
       throw Exception(ErrorCode::kPasswordNeeded, m_path,
                       file.password().empty() ? "the PDF is encrypted and needs a password" : "this is not the password of the PDF");
     case QPdfDocument::Error::UnsupportedSecurityScheme:
       throw Exception(ErrorCode::kUnsupportedFormat, m_path, "the PDF is protected in a way that is not known here: save it without");
-    default:
-      throw Exception(ErrorCode::kDamagedFile, m_path, "the PDF is damaged: no page can be found in it");
+    default: throw Exception(ErrorCode::kDamagedFile, m_path, "the PDF is damaged: no page can be found in it");
   }
   if (m_document->status() != QPdfDocument::Status::Ready || m_document->pageCount() < 1)
     throw Exception(ErrorCode::kDamagedFile, m_path, "the PDF is damaged: it has no pages");

@@ -42,12 +42,9 @@ std::string howItEnded(const WorkerEnd& end) {
     case WorkerEnd::Kind::kExited:
       if (end.code == kFilesMissingStatus) return "more files are open at once than the system allows (ulimit -Hn): attach fewer";
       return "the process that reads media ended (status " + std::to_string(end.code) + ")";
-    case WorkerEnd::Kind::kOutOfMemory:
-      return "the system ended the process that reads media to free memory";
-    case WorkerEnd::Kind::kEnded:
-      return "the process that reads media gave an answer that is none";
-    case WorkerEnd::Kind::kSignal:
-      break;
+    case WorkerEnd::Kind::kOutOfMemory: return "the system ended the process that reads media to free memory";
+    case WorkerEnd::Kind::kEnded: return "the process that reads media gave an answer that is none";
+    case WorkerEnd::Kind::kSignal: break;
   }
   if (end.code == SIGXCPU) return "reading it took more processor time than one step may take";
   if (end.code == SIGSYS) return "the process that reads media tried what it may not do, and was ended";

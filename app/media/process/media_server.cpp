@@ -142,14 +142,10 @@ void MediaServer::answerAboutFile(MediaMessage kind, ChannelMessage message, con
       m_sounds[ask.source] = {request.path, std::move(sound)};
       return;
     }
-    case MediaMessage::kDetectKind:
-      return send(MediaMessage::kDetected, KindDetected{opener.detectKind(request.path, interrupt)});
-    case MediaMessage::kReadLines:
-      return send(MediaMessage::kLines, opener.readSubtitles(request.path, request.encoding, interrupt));
-    case MediaMessage::kReadText:
-      return send(MediaMessage::kText, opener.readDocument(*files.open(request.path), request, interrupt));
-    default:
-      throw Exception(ErrorCode::kInternal, request.path, "the process that reads media does not know what it is asked");
+    case MediaMessage::kDetectKind: return send(MediaMessage::kDetected, KindDetected{opener.detectKind(request.path, interrupt)});
+    case MediaMessage::kReadLines: return send(MediaMessage::kLines, opener.readSubtitles(request.path, request.encoding, interrupt));
+    case MediaMessage::kReadText: return send(MediaMessage::kText, opener.readDocument(*files.open(request.path), request, interrupt));
+    default: throw Exception(ErrorCode::kInternal, request.path, "the process that reads media does not know what it is asked");
   }
 }
 

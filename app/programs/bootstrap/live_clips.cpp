@@ -12,14 +12,10 @@ constexpr double kStallS = 15.0;  // without a byte; a sender that pauses for lo
 
 LiveKind kindOf(const WatchRequest& request) {
   switch (request.kind) {
-    case WatchRequest::Kind::kCamera:
-      return LiveKind::kCamera;
-    case WatchRequest::Kind::kScreen:
-      return LiveKind::kScreen;
-    case WatchRequest::Kind::kNetwork:
-      return LiveKind::kNetwork;
-    case WatchRequest::Kind::kFile:
-      break;
+    case WatchRequest::Kind::kCamera: return LiveKind::kCamera;
+    case WatchRequest::Kind::kScreen: return LiveKind::kScreen;
+    case WatchRequest::Kind::kNetwork: return LiveKind::kNetwork;
+    case WatchRequest::Kind::kFile: break;
   }
   // A name is a file or a named pipe; what it is decides.
   return parseLiveAddress(request.address) == LiveKind::kPipe ? LiveKind::kPipe : LiveKind::kGrowingFile;
@@ -27,12 +23,9 @@ LiveKind kindOf(const WatchRequest& request) {
 
 const char* wordsFor(LiveEnd end) {
   switch (end) {
-    case LiveEnd::kStalled:
-      return "the source has sent nothing for a while";
-    case LiveEnd::kDamaged:
-      return "the source cannot be read any further";
-    default:
-      return "";
+    case LiveEnd::kStalled: return "the source has sent nothing for a while";
+    case LiveEnd::kDamaged: return "the source cannot be read any further";
+    default: return "";
   }
 }
 

@@ -21,20 +21,13 @@ namespace {
 
 const char* note_name(CompressionNote note) {
   switch (note) {
-    case CompressionNote::kFallbackRows:
-      return "fallback_rows";
-    case CompressionNote::kRaisedToFloor:
-      return "raised_to_floor";
-    case CompressionNote::kNonFinite:
-      return "non_finite";
-    case CompressionNote::kPinsAboveBudget:
-      return "pins_above_budget";
-    case CompressionNote::kShortText:
-      return "short_text";
-    case CompressionNote::kThreadReadAgain:
-      return "thread_read_again";
-    case CompressionNote::kSystemJoinsQuestion:
-      return "system_joins_question";
+    case CompressionNote::kFallbackRows: return "fallback_rows";
+    case CompressionNote::kRaisedToFloor: return "raised_to_floor";
+    case CompressionNote::kNonFinite: return "non_finite";
+    case CompressionNote::kPinsAboveBudget: return "pins_above_budget";
+    case CompressionNote::kShortText: return "short_text";
+    case CompressionNote::kThreadReadAgain: return "thread_read_again";
+    case CompressionNote::kSystemJoinsQuestion: return "system_joins_question";
   }
   return "unknown";
 }
@@ -66,14 +59,10 @@ ordered_json json_of(const auto& figures) { return fields::written<TerminalForm>
 
 const char* stop_reason_name(StopReason reason) {
   switch (reason) {
-    case StopReason::kStopToken:
-      return "stop";
-    case StopReason::kLength:
-      return "length";
-    case StopReason::kStopString:
-      return "stop_string";
-    case StopReason::kInterrupted:
-      return "interrupted";
+    case StopReason::kStopToken: return "stop";
+    case StopReason::kLength: return "length";
+    case StopReason::kStopString: return "stop_string";
+    case StopReason::kInterrupted: return "interrupted";
   }
   return "stop";
 }

@@ -101,12 +101,9 @@ TurnOptions line_options(const JsonObject& line, const TurnOptions& defaults) {
 
 MediaItem attached(const std::string& path, const TurnOptions& options) {
   switch (media_reader().detectKind(path)) {
-    case MediaKind::kVideo:
-      return {video_request(path, options.plan, {}, options)};
-    case MediaKind::kDocument:
-      return {document_request(path, options)};
-    case MediaKind::kImage:
-      break;
+    case MediaKind::kVideo: return {video_request(path, options.plan, {}, options)};
+    case MediaKind::kDocument: return {document_request(path, options)};
+    case MediaKind::kImage: break;
   }
   return {image_request(path, options)};
 }

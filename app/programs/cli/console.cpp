@@ -17,20 +17,13 @@ namespace {
 
 const char* phase_name(Phase phase) {
   switch (phase) {
-    case Phase::kLoadWeights:
-      return "loading weights";
-    case Phase::kDecodeMedia:
-      return "decoding video";
-    case Phase::kEncodeFrames:
-      return "encoding frames";
-    case Phase::kPrefill:
-      return "prefill";
-    case Phase::kCompress:
-      return "compressing the cache";
-    case Phase::kDecode:
-      return "answering";
-    case Phase::kProbe:
-      return "deciding what to keep";
+    case Phase::kLoadWeights: return "loading weights";
+    case Phase::kDecodeMedia: return "decoding video";
+    case Phase::kEncodeFrames: return "encoding frames";
+    case Phase::kPrefill: return "prefill";
+    case Phase::kCompress: return "compressing the cache";
+    case Phase::kDecode: return "answering";
+    case Phase::kProbe: return "deciding what to keep";
   }
   return "working";
 }

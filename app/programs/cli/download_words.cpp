@@ -43,22 +43,14 @@ std::string choice_sentence(const app::DownloadChoice& choice, const std::string
   std::string text = printable_line(name) + ": " + (what.empty() ? "the folder" : what) + ", " + download_size(choice.bytes);
   if (!choice.projector.isEmpty()) text += ", with its vision encoder (" + printable_line(choice.projector.toStdString()) + ")";
   switch (choice.reason) {
-    case ChoiceReason::kNamed:
-      return text;
-    case ChoiceReason::kOnly:
-      return text + "; it has no other";
-    case ChoiceReason::kSmall:
-      return text + "; so small that fewer bits would save little";
-    case ChoiceReason::kUsual:
-      return text + "; the usual balance of size and quality, which fits " + memory;
-    case ChoiceReason::kSmaller:
-      return text + "; the largest that fits " + memory;
-    case ChoiceReason::kBest:
-      return text + "; the first choice of those that it has";
-    case ChoiceReason::kFolder:
-      return text + "; weights as they were published";
-    case ChoiceReason::kStored:
-      return text + "; found here, without asking the network";
+    case ChoiceReason::kNamed: return text;
+    case ChoiceReason::kOnly: return text + "; it has no other";
+    case ChoiceReason::kSmall: return text + "; so small that fewer bits would save little";
+    case ChoiceReason::kUsual: return text + "; the usual balance of size and quality, which fits " + memory;
+    case ChoiceReason::kSmaller: return text + "; the largest that fits " + memory;
+    case ChoiceReason::kBest: return text + "; the first choice of those that it has";
+    case ChoiceReason::kFolder: return text + "; weights as they were published";
+    case ChoiceReason::kStored: return text + "; found here, without asking the network";
   }
   return text;
 }

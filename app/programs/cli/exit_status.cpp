@@ -19,13 +19,10 @@ ExitStatus exit_status(const Error& error) {
     case ErrorCode::kServerBusy:
     case ErrorCode::kServerFailed:
     case ErrorCode::kServerNotUnderstood:
-    case ErrorCode::kServerBrokeOff:
-      return ExitStatus::kEngineFailed;
+    case ErrorCode::kServerBrokeOff: return ExitStatus::kEngineFailed;
     case ErrorCode::kIllegalRecipe:
-    case ErrorCode::kNotAble:
-      return ExitStatus::kWrongUsage;
-    default:
-      return ExitStatus::kRefusedInput;
+    case ErrorCode::kNotAble: return ExitStatus::kWrongUsage;
+    default: return ExitStatus::kRefusedInput;
   }
 }
 

@@ -26,14 +26,10 @@ struct FindOptions : CommandOptions {
 
 const char* kind_name(app::LineKind kind) {
   switch (kind) {
-    case app::LineKind::kHeard:
-      return "heard";
-    case app::LineKind::kSubtitle:
-      return "subtitle";
-    case app::LineKind::kDescribed:
-      return "described";
-    case app::LineKind::kPassage:
-      break;
+    case app::LineKind::kHeard: return "heard";
+    case app::LineKind::kSubtitle: return "subtitle";
+    case app::LineKind::kDescribed: return "described";
+    case app::LineKind::kPassage: break;
   }
   return "passage";
 }

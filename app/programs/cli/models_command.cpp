@@ -99,14 +99,10 @@ ExitStatus list_models(const std::vector<FoundModel>& found, const app::ModelPla
 
 const char* state_name(app::VerifiedFile::State state) {
   switch (state) {
-    case app::VerifiedFile::State::kRight:
-      return "right";
-    case app::VerifiedFile::State::kDamaged:
-      return "damaged";
-    case app::VerifiedFile::State::kUnreadable:
-      return "unreadable";
-    case app::VerifiedFile::State::kNoHash:
-      return "no hash to compare with";
+    case app::VerifiedFile::State::kRight: return "right";
+    case app::VerifiedFile::State::kDamaged: return "damaged";
+    case app::VerifiedFile::State::kUnreadable: return "unreadable";
+    case app::VerifiedFile::State::kNoHash: return "no hash to compare with";
   }
   return "";
 }

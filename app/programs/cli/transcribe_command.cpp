@@ -29,14 +29,10 @@ nlohmann::ordered_json transcript_json(const Transcribed& heard) {
 
 std::string transcript_text(const Transcribed& heard, TranscriptForm form) {
   switch (form) {
-    case TranscriptForm::kSubRip:
-      return app::subRipText(heard.lines);
-    case TranscriptForm::kWebVtt:
-      return app::webVttText(heard.lines);
-    case TranscriptForm::kJson:
-      return json_line(transcript_json(heard), 2) + "\n";
-    case TranscriptForm::kText:
-      break;
+    case TranscriptForm::kSubRip: return app::subRipText(heard.lines);
+    case TranscriptForm::kWebVtt: return app::webVttText(heard.lines);
+    case TranscriptForm::kJson: return json_line(transcript_json(heard), 2) + "\n";
+    case TranscriptForm::kText: break;
   }
   return {};  // written line by line
 }

@@ -73,28 +73,22 @@ HttpReply errorReply(const ApiRefusal& refusal) { return errorReply(refusal.stat
 
 ApiRefusal refusalOf(const Error& error) {
   switch (error.code) {
-    case ErrorCode::kContextFull:
-      return {400, error.reason, "messages", "context_length_exceeded"};
+    case ErrorCode::kContextFull: return {400, error.reason, "messages", "context_length_exceeded"};
     case ErrorCode::kOutOfMemory:
-    case ErrorCode::kEngineOutOfMemory:
-      return {503, "there is not enough memory for this answer", {}, "out_of_memory"};
+    case ErrorCode::kEngineOutOfMemory: return {503, "there is not enough memory for this answer", {}, "out_of_memory"};
     case ErrorCode::kIllegalRecipe:
       return {400, error.subject.empty() ? error.reason : error.subject + ": " + error.reason, "winnow", "illegal_recipe"};
     case ErrorCode::kModelReadsText:
-    case ErrorCode::kModelReadsImages:
-      return {400, error.reason, "messages", "unsupported_media"};
+    case ErrorCode::kModelReadsImages: return {400, error.reason, "messages", "unsupported_media"};
     case ErrorCode::kUnsupportedFormat:
     case ErrorCode::kDamagedFile:
     case ErrorCode::kLimitExceeded:
     case ErrorCode::kEmptyFile:
     case ErrorCode::kFileNotFound:
     case ErrorCode::kFileUnreadable:
-    case ErrorCode::kMediaCrashed:
-      return refusalOfLimit(error);
-    case ErrorCode::kInvalidArgument:
-      return {400, error.reason};
-    default:
-      return {500, "the engine failed: " + error.reason, {}, "engine_failed"};
+    case ErrorCode::kMediaCrashed: return refusalOfLimit(error);
+    case ErrorCode::kInvalidArgument: return {400, error.reason};
+    default: return {500, "the engine failed: " + error.reason, {}, "engine_failed"};
   }
 }
 

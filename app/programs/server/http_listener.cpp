@@ -236,16 +236,11 @@ int statusOf(const Failure& failure) {
 
 std::string messageOf(int status) {
   switch (status) {
-    case 413:
-      return "the request is too large";
-    case 431:
-      return "the request's header is too large";
-    case 501:
-      return "this Transfer-Encoding is not supported: send a Content-Length, or chunked";
-    case 503:
-      return "too much is being received at once";
-    default:
-      return "this is not an HTTP request";
+    case 413: return "the request is too large";
+    case 431: return "the request's header is too large";
+    case 501: return "this Transfer-Encoding is not supported: send a Content-Length, or chunked";
+    case 503: return "too much is being received at once";
+    default: return "this is not an HTTP request";
   }
 }
 

@@ -109,16 +109,11 @@ TranscriptionRequest transcriptionRequestOf(const HttpRequest& request) {
 
 HttpReply transcriptReply(TranscriptForm form, const Transcribed& heard) {
   switch (form) {
-    case TranscriptForm::kText:
-      return {200, "text/plain; charset=utf-8", wholeText(heard) + "\n", {}};
-    case TranscriptForm::kSubRip:
-      return {200, "text/plain; charset=utf-8", subRipText(heard.lines), {}};
-    case TranscriptForm::kWebVtt:
-      return {200, "text/vtt; charset=utf-8", webVttText(heard.lines), {}};
-    case TranscriptForm::kVerboseJson:
-      return jsonReply(transcriptJson(heard, /*verbose=*/true));
-    case TranscriptForm::kJson:
-      break;
+    case TranscriptForm::kText: return {200, "text/plain; charset=utf-8", wholeText(heard) + "\n", {}};
+    case TranscriptForm::kSubRip: return {200, "text/plain; charset=utf-8", subRipText(heard.lines), {}};
+    case TranscriptForm::kWebVtt: return {200, "text/vtt; charset=utf-8", webVttText(heard.lines), {}};
+    case TranscriptForm::kVerboseJson: return jsonReply(transcriptJson(heard, /*verbose=*/true));
+    case TranscriptForm::kJson: break;
   }
   return jsonReply(transcriptJson(heard, /*verbose=*/false));
 }

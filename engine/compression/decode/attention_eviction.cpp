@@ -148,8 +148,7 @@ std::int64_t AttentionEviction::choose(std::span<const std::int32_t> original, c
           [&](std::size_t slot) { return slots.sum[slot] / static_cast<double>(slots.rows[slot]); });
       break;
     }
-    default:
-      victim = least_of(original, is_free, [&](std::size_t slot) { return static_cast<double>(original[slot]); });
+    default: victim = least_of(original, is_free, [&](std::size_t slot) { return static_cast<double>(original[slot]); });
   }
   return static_cast<std::int64_t>(victim ? *victim : oldest_unpinned(original, sinks));
 }

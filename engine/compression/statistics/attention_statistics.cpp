@@ -84,12 +84,9 @@ at::Tensor row_maxima(const LayerView& view, const at::Tensor& queries, std::int
 
 at::Tensor reduce_group(const at::Tensor& sums, GroupReduce reduce, std::int64_t group_axis) {
   switch (reduce) {
-    case GroupReduce::kMaximum:
-      return sums.amax(group_axis);
-    case GroupReduce::kSum:
-      return sums.sum(group_axis);
-    case GroupReduce::kMean:
-      break;
+    case GroupReduce::kMaximum: return sums.amax(group_axis);
+    case GroupReduce::kSum: return sums.sum(group_axis);
+    case GroupReduce::kMean: break;
   }
   return sums.mean(group_axis);
 }

@@ -237,18 +237,12 @@ class Reader {
 
   static StoredType stored_type(at::ScalarType type) {
     switch (type) {
-      case at::kFloat:
-        return StoredType::kF32;
-      case at::kBFloat16:
-        return StoredType::kBF16;
-      case at::kHalf:
-        return StoredType::kF16;
-      case at::kInt:
-        return StoredType::kI32;
-      case at::kChar:
-        return StoredType::kI8;
-      default:
-        return StoredType::kI64;
+      case at::kFloat: return StoredType::kF32;
+      case at::kBFloat16: return StoredType::kBF16;
+      case at::kHalf: return StoredType::kF16;
+      case at::kInt: return StoredType::kI32;
+      case at::kChar: return StoredType::kI8;
+      default: return StoredType::kI64;
     }
   }
 

@@ -14,12 +14,9 @@ namespace winnow {
 std::optional<VisionJudge> vision_judge(const Recipe& recipe) {
   if (!recipe.prunes()) return {};
   switch (recipe.composition().pruning->judge) {
-    case Pruning::Judge::kVision:
-      return VisionJudge::kAttention;
-    case Pruning::Judge::kRollout:
-      return VisionJudge::kRollout;
-    default:
-      return {};
+    case Pruning::Judge::kVision: return VisionJudge::kAttention;
+    case Pruning::Judge::kRollout: return VisionJudge::kRollout;
+    default: return {};
   }
 }
 

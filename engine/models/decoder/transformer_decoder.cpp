@@ -187,10 +187,8 @@ at::Tensor TransformerDecoder::after_attention(const Layer& layer, const at::Ten
       if (layer.experts) added = layer.experts->add_to(added, hidden);
       return scaled_residual(layer.mlp_out_norm ? (*layer.mlp_out_norm)(added) : added, layer.residual_scale);
     }
-    case MlpPlace::kBesideAttention:
-      return layer.mlp(input).add_(attended);
-    case MlpPlace::kBesideWithNorm:
-      return layer.mlp(layer.mlp_norm(hidden)).add_(attended);
+    case MlpPlace::kBesideAttention: return layer.mlp(input).add_(attended);
+    case MlpPlace::kBesideWithNorm: return layer.mlp(layer.mlp_norm(hidden)).add_(attended);
   }
   throw Exception(ErrorCode::kInternal, "", "an MLP in an unknown place");
 }

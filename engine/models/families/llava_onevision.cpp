@@ -112,14 +112,10 @@ MediaFeatures LlavaOnevision::join_frames(const EncodedParts& frames) const {
   const std::int64_t tokens = frames.features.size(1);
   const auto joined = [&] {
     switch (config_.video.newline) {
-      case NewlinePlace::kRow:
-        return with_newlines(frames, frame_side(config_.grid, config_.video));
-      case NewlinePlace::kFrame:
-        return with_newlines(frames, tokens);
-      case NewlinePlace::kVideo:
-        return with_newlines(frames, count * tokens);
-      case NewlinePlace::kNowhere:
-        break;
+      case NewlinePlace::kRow: return with_newlines(frames, frame_side(config_.grid, config_.video));
+      case NewlinePlace::kFrame: return with_newlines(frames, tokens);
+      case NewlinePlace::kVideo: return with_newlines(frames, count * tokens);
+      case NewlinePlace::kNowhere: break;
     }
     MediaFeatures plain{.features = frames.features.flatten(0, 1)};
     if (frames.importance.defined()) plain.importance = frames.importance.flatten(0, 1);

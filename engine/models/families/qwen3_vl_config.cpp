@@ -55,15 +55,9 @@ constexpr std::array<std::string_view, 1> kGlmVideoTexts = {"<|video|>"};
 std::string written_time(double time_s, FrameTimes times) {
   std::array<char, 352> text{};
   switch (times) {
-    case FrameTimes::kBefore:
-      std::snprintf(text.data(), text.size(), "<%.1f seconds>", time_s);
-      break;
-    case FrameTimes::kBehind:
-      std::snprintf(text.data(), text.size(), "%.1f seconds", time_s);
-      break;
-    case FrameTimes::kBehindInSeconds:
-      std::snprintf(text.data(), text.size(), "%.0f", std::trunc(time_s));
-      break;
+    case FrameTimes::kBefore: std::snprintf(text.data(), text.size(), "<%.1f seconds>", time_s); break;
+    case FrameTimes::kBehind: std::snprintf(text.data(), text.size(), "%.1f seconds", time_s); break;
+    case FrameTimes::kBehindInSeconds: std::snprintf(text.data(), text.size(), "%.0f", std::trunc(time_s)); break;
   }
   return text.data();
 }

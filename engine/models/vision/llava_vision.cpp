@@ -19,12 +19,9 @@ PlainMlp read_projector(const LlavaVisionConfig& config, std::int64_t hidden_siz
 at::Tensor pooled_maps(const at::Tensor& maps, std::int64_t side, FramePoolingRules rules) {
   const std::int64_t pooled = rules.side(side);
   switch (rules.mode) {
-    case FramePooling::kAverage:
-      return at::avg_pool2d(maps, {rules.stride, rules.stride});
-    case FramePooling::kMaximum:
-      return at::max_pool2d(maps, {rules.stride, rules.stride});
-    case FramePooling::kBilinear:
-      break;
+    case FramePooling::kAverage: return at::avg_pool2d(maps, {rules.stride, rules.stride});
+    case FramePooling::kMaximum: return at::max_pool2d(maps, {rules.stride, rules.stride});
+    case FramePooling::kBilinear: break;
   }
   return at::upsample_bilinear2d(maps, {pooled, pooled}, /*align_corners=*/false);
 }

@@ -26,12 +26,9 @@ struct Pictures {
 Pictures counted_pictures(const PatchProcessorConfig& config, std::int64_t frames) {
   const std::int64_t joined = config.patches.joined_frames;
   switch (config.counted) {
-    case CountedPixels::kOfPicture:
-      return {};
-    case CountedPixels::kOfVideo:
-      return {frames, (frames + joined - 1) / joined * joined};
-    case CountedPixels::kOfSets:
-      return {std::max(frames, joined), nearest_multiple(std::max(frames, joined), joined)};
+    case CountedPixels::kOfPicture: return {};
+    case CountedPixels::kOfVideo: return {frames, (frames + joined - 1) / joined * joined};
+    case CountedPixels::kOfSets: return {std::max(frames, joined), nearest_multiple(std::max(frames, joined), joined)};
   }
   throw Exception(ErrorCode::kInternal, "", "pixels that are counted in an unknown way");
 }

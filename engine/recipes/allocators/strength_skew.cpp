@@ -43,15 +43,9 @@ std::vector<double> StrengthSkewAllocator::weights(std::span<const LayerMeasure>
   std::vector<double> weights;
   for (std::size_t layer = 0; layer < measured.size(); ++layer) {
     switch (use_) {
-      case Use::kStrength:
-        weights.push_back(strength[layer]);
-        break;
-      case Use::kSkew:
-        weights.push_back(skew[layer]);
-        break;
-      case Use::kBoth:
-        weights.push_back(0.5 * (strength[layer] + skew[layer]));
-        break;
+      case Use::kStrength: weights.push_back(strength[layer]); break;
+      case Use::kSkew: weights.push_back(skew[layer]); break;
+      case Use::kBoth: weights.push_back(0.5 * (strength[layer] + skew[layer])); break;
     }
   }
   return weights;

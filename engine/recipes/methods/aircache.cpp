@@ -43,16 +43,11 @@ std::unique_ptr<const Allocator> allocator_of(OptionReader& options, const Elite
                                                    {"pyramid", Rule::kPyramid}});
   const SkewNorm norm = options.choice<SkewNorm>("skew_norm", {{"mean", SkewNorm::kMeanOne}, {"minmax", SkewNorm::kMinMax}});
   switch (rule) {
-    case Rule::kUniform:
-      return std::make_unique<UniformAllocator>();
-    case Rule::kPyramid:
-      return std::make_unique<PyramidAllocator>(0, 20.0);
-    case Rule::kStrength:
-      return std::make_unique<StrengthSkewAllocator>(elite, Use::kStrength, norm);
-    case Rule::kSkew:
-      return std::make_unique<StrengthSkewAllocator>(elite, Use::kSkew, norm);
-    case Rule::kBoth:
-      break;
+    case Rule::kUniform: return std::make_unique<UniformAllocator>();
+    case Rule::kPyramid: return std::make_unique<PyramidAllocator>(0, 20.0);
+    case Rule::kStrength: return std::make_unique<StrengthSkewAllocator>(elite, Use::kStrength, norm);
+    case Rule::kSkew: return std::make_unique<StrengthSkewAllocator>(elite, Use::kSkew, norm);
+    case Rule::kBoth: break;
   }
   return std::make_unique<StrengthSkewAllocator>(elite, Use::kBoth, norm);
 }

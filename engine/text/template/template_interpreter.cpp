@@ -81,26 +81,17 @@ Interpreter::Flow Interpreter::execute(const Statement& s) {
     out_->append(text);
   };
   switch (s.kind) {
-    case Statement::Kind::kText:
-      write(*s.text.text());
-      return Flow::kNext;
-    case Statement::Kind::kOutput:
-      write(to_text(evaluate(*s.expression)));
-      return Flow::kNext;
+    case Statement::Kind::kText: write(*s.text.text()); return Flow::kNext;
+    case Statement::Kind::kOutput: write(to_text(evaluate(*s.expression))); return Flow::kNext;
     case Statement::Kind::kIf:
       for (const auto& [condition, body] : s.branches) {
         if (condition == nullptr || evaluate(*condition).truthy()) return execute(body);
       }
       return Flow::kNext;
-    case Statement::Kind::kFor:
-      return execute_for(s);
+    case Statement::Kind::kFor: return execute_for(s);
     case Statement::Kind::kSet:
-    case Statement::Kind::kSetBlock:
-      execute_set(s);
-      return Flow::kNext;
-    case Statement::Kind::kMacro:
-      assign({s.macro.name}, Value::Data(&s.macro));
-      return Flow::kNext;
+    case Statement::Kind::kSetBlock: execute_set(s); return Flow::kNext;
+    case Statement::Kind::kMacro: assign({s.macro.name}, Value::Data(&s.macro)); return Flow::kNext;
     case Statement::Kind::kFilterBlock: {
       Value value = make_text(capture(s.body));
       std::vector<const Expression*> chain;
@@ -109,12 +100,9 @@ Interpreter::Flow Interpreter::execute(const Statement& s) {
       write(to_text(value));
       return Flow::kNext;
     }
-    case Statement::Kind::kBreak:
-      return Flow::kBreak;
-    case Statement::Kind::kContinue:
-      return Flow::kContinue;
-    case Statement::Kind::kGroup:
-      return execute(s.body);
+    case Statement::Kind::kBreak: return Flow::kBreak;
+    case Statement::Kind::kContinue: return Flow::kContinue;
+    case Statement::Kind::kGroup: return execute(s.body);
   }
   return Flow::kNext;
 }
@@ -238,10 +226,8 @@ Value Interpreter::evaluate(const Expression& e) {
   step();
   const auto child = [&](std::size_t i) { return e.children[i] ? evaluate(*e.children[i]) : Value(); };
   switch (e.kind) {
-    case Expression::Kind::kLiteral:
-      return e.value;
-    case Expression::Kind::kName:
-      return lookup(e.name);
+    case Expression::Kind::kLiteral: return e.value;
+    case Expression::Kind::kName: return lookup(e.name);
     case Expression::Kind::kList: {
       std::vector<Value> items;
       for (const auto& item : e.children) items.push_back(evaluate(*item));
@@ -262,8 +248,7 @@ Value Interpreter::evaluate(const Expression& e) {
       }
       return make_dict(std::move(items));
     }
-    case Expression::Kind::kAttribute:
-      return attribute(child(0), e.name);
+    case Expression::Kind::kAttribute: return attribute(child(0), e.name);
     case Expression::Kind::kIndex: {
       const Value object = child(0);
       return item(object, child(1));
@@ -296,12 +281,9 @@ Value Interpreter::evaluate(const Expression& e) {
       if (e.name == "-" && __builtin_sub_overflow(std::int64_t{0}, v, &result)) fail("a number is too large");
       return Value::integer(result);
     }
-    case Expression::Kind::kBinary:
-      return evaluate_binary(e);
-    case Expression::Kind::kCompare:
-      return Value::boolean(evaluate_compare(e));
-    case Expression::Kind::kConditional:
-      return evaluate(*e.children[1]).truthy() ? child(0) : child(2);
+    case Expression::Kind::kBinary: return evaluate_binary(e);
+    case Expression::Kind::kCompare: return Value::boolean(evaluate_compare(e));
+    case Expression::Kind::kConditional: return evaluate(*e.children[1]).truthy() ? child(0) : child(2);
   }
   return {};
 }

@@ -392,8 +392,7 @@ class Parser {
         if (token.text == "(" || token.text == "[") return sequence(token.text == "(" ? ")" : "]");
         if (token.text == "{") return dictionary();
         [[fallthrough]];
-      default:
-        fail("expected a value");
+      default: fail("expected a value");
     }
   }
 

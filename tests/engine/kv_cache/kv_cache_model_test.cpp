@@ -141,14 +141,10 @@ TEST_P(KvCacheModel, BehavesLikePlainVectors) {
     const LayerId layer{pick(0, kLayers - 1)};
     switch (pick(0, 9)) {
       case 0:
-      case 1:
-        compact(pair, layer);
-        break;
+      case 1: compact(pair, layer); break;
       case 2:
       case 3:
-      case 4:
-        evict(pair, layer);
-        break;
+      case 4: evict(pair, layer); break;
       case 5:
         if (pairs.size() < 4) {
           Pair copy{pair.cache.fork(), pair.model};
@@ -157,9 +153,7 @@ TEST_P(KvCacheModel, BehavesLikePlainVectors) {
           pairs.erase(pairs.begin());
         }
         break;
-      default:
-        append(pair, layer);
-        break;
+      default: append(pair, layer); break;
     }
     for (Pair& each : pairs) check(each);
     if (HasFatalFailure()) FAIL() << "seed " << std::get<1>(GetParam()) << ", step " << step;

@@ -114,18 +114,13 @@ TEST_F(HostileGguf, SeveralChangesAtOnce) {
         case 1:  // a field of another tensor or value: places that overlap, lengths that do not fit
           bytes.replace(at, 8, good().substr(below(header_ - 8), 8));
           break;
-        case 2:
-          bytes.erase(at, 1 + below(16));
-          break;
-        case 3:
-          bytes.insert(at, good().substr(below(header_ - 8), 1 + below(64)));
-          break;
+        case 2: bytes.erase(at, 1 + below(16)); break;
+        case 3: bytes.insert(at, good().substr(below(header_ - 8), 1 + below(64))); break;
         case 4:
           bytes.resize(1 + below(bytes.size()));
           bytes.resize(std::max(bytes.size(), header_));
           break;
-        default:
-          bytes[at] = static_cast<char>(random());
+        default: bytes[at] = static_cast<char>(random());
       }
     }
     exercise(bytes);

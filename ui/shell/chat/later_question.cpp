@@ -62,14 +62,11 @@ QString seenAnew(const app::Run& last, const QString& noun, const RecipeSpec& re
 
 QString howItComesToThat(Guard guard, const app::Run& last) {
   switch (guard) {
-    case Guard::kPrefill:
-      return LaterWords::tr("Everything is read again.");
+    case Guard::kPrefill: return LaterWords::tr("Everything is read again.");
     case Guard::kRam:
       return LaterWords::tr("The full cache (%1) stays in memory for it.").arg(app::formatBytes(last.figures.kv_bytes.full));
-    case Guard::kAlone:
-      return LaterWords::tr("It does not see earlier questions and answers.");
-    case Guard::kKeep:
-      break;
+    case Guard::kAlone: return LaterWords::tr("It does not see earlier questions and answers.");
+    case Guard::kKeep: break;
   }
   return {};
 }

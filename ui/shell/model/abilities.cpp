@@ -20,10 +20,8 @@ QString lackText(const ModelSession& model, Ability ability) {
   switch (ability) {
     case Ability::kCompress:
       return LackWords::tr("%1 answers, and its cache is its own: methods, shares and pins have no effect.").arg(server);
-    case Ability::kCompare:
-      return LackWords::tr("%1 answers, and its cache is its own: methods cannot be compared.").arg(server);
-    case Ability::kScore:
-      return LackWords::tr("%1 answers, and its cache is its own: answers cannot be checked against it.").arg(server);
+    case Ability::kCompare: return LackWords::tr("%1 answers, and its cache is its own: methods cannot be compared.").arg(server);
+    case Ability::kScore: return LackWords::tr("%1 answers, and its cache is its own: answers cannot be checked against it.").arg(server);
     case Ability::kWatch:
       return LackWords::tr("%1 answers, and it takes whole files only: a running source cannot be watched.").arg(server);
     case Ability::kContinue:
@@ -31,8 +29,7 @@ QString lackText(const ModelSession& model, Ability ability) {
     case Ability::kPlan:
     case Ability::kPrepare:
     case Ability::kKeep:
-    case Ability::kExport:
-      break;
+    case Ability::kExport: break;
   }
   return LackWords::tr("%1 answers, and it has no way to ask for this.").arg(server);
 }

@@ -194,12 +194,9 @@ void ConnectDialog::changed() {
 
 QString ConnectDialog::whoKeeps() const {
   switch (m_keys.desktop()) {
-    case app::KeyRing::Desktop::kUnknown:
-      return tr("Looking for your desktop’s key store…");
-    case app::KeyRing::Desktop::kKeeps:
-      return tr("The key is kept by your desktop’s key store, in no file of Winnow’s.");
-    case app::KeyRing::Desktop::kKeepsNothing:
-      break;
+    case app::KeyRing::Desktop::kUnknown: return tr("Looking for your desktop’s key store…");
+    case app::KeyRing::Desktop::kKeeps: return tr("The key is kept by your desktop’s key store, in no file of Winnow’s.");
+    case app::KeyRing::Desktop::kKeepsNothing: break;
   }
   return tr("Your desktop keeps no keys: this one is used until Winnow ends. A file or a variable can hold it instead.");
 }

@@ -90,14 +90,10 @@ QString ModelMenu::heldText() const {
 
 QString ModelMenu::title() const {
   switch (m_model.state()) {
-    case ModelState::kLoading:
-      return m_model.progress();
-    case ModelState::kReady:
-      return app::displayText(QString::fromStdString(m_model.info().name));
-    case ModelState::kFailed:
-      return tr("Model not loaded");
-    case ModelState::kNone:
-      break;
+    case ModelState::kLoading: return m_model.progress();
+    case ModelState::kReady: return app::displayText(QString::fromStdString(m_model.info().name));
+    case ModelState::kFailed: return tr("Model not loaded");
+    case ModelState::kNone: break;
   }
   return tr("Choose a model");
 }

@@ -106,14 +106,10 @@ app::Run ModelSession::newRun() const {
 
 QString ModelSession::blockedReason() const {
   switch (m_state) {
-    case ModelState::kNone:
-      return tr("Choose a model first.");
-    case ModelState::kLoading:
-      return tr("The model is still being loaded.");
-    case ModelState::kFailed:
-      return tr("No model is loaded. Choose another one.");
-    case ModelState::kReady:
-      break;
+    case ModelState::kNone: return tr("Choose a model first.");
+    case ModelState::kLoading: return tr("The model is still being loaded.");
+    case ModelState::kFailed: return tr("No model is loaded. Choose another one.");
+    case ModelState::kReady: break;
   }
   return {};
 }

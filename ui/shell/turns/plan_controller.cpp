@@ -105,21 +105,11 @@ void PlanController::setForeseen(const std::optional<Foreseen>& foreseen) {
 
 void PlanController::apply(const PlanRemedy& remedy) {
   switch (remedy.kind) {
-    case PlanRemedy::Kind::kFrames:
-      m_composer.tray()->scaleFrames(remedy.factor);
-      break;
-    case PlanRemedy::Kind::kRetention:
-      m_composer.method()->setShare(remedy.retention);
-      break;
-    case PlanRemedy::Kind::kNarrowCache:
-      m_composer.method()->storeInEightBits();
-      break;
-    case PlanRemedy::Kind::kReadTwice:
-      m_composer.method()->readTwice();
-      break;
-    case PlanRemedy::Kind::kDetail:
-      m_composer.tray()->setDetails({{DetailLevel::kMedium}, m_composer.tray()->details().frames});
-      break;
+    case PlanRemedy::Kind::kFrames: m_composer.tray()->scaleFrames(remedy.factor); break;
+    case PlanRemedy::Kind::kRetention: m_composer.method()->setShare(remedy.retention); break;
+    case PlanRemedy::Kind::kNarrowCache: m_composer.method()->storeInEightBits(); break;
+    case PlanRemedy::Kind::kReadTwice: m_composer.method()->readTwice(); break;
+    case PlanRemedy::Kind::kDetail: m_composer.tray()->setDetails({{DetailLevel::kMedium}, m_composer.tray()->details().frames}); break;
   }
 }
 

@@ -391,12 +391,9 @@ void ChatPage::stepRetention(int percent) {
 
 void ChatPage::openDialog(Dialog dialog) {
   switch (dialog) {
-    case Dialog::kMethod:
-      return m_methodDialogs->pick();
-    case Dialog::kRecipe:
-      return m_methodDialogs->change();
-    case Dialog::kChatSettings:
-      return m_chatSettings->open();
+    case Dialog::kMethod: return m_methodDialogs->pick();
+    case Dialog::kRecipe: return m_methodDialogs->change();
+    case Dialog::kChatSettings: return m_chatSettings->open();
   }
 }
 

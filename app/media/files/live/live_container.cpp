@@ -27,15 +27,11 @@ constexpr auto kDeviceStep = std::chrono::milliseconds(5);
 
 std::unique_ptr<LiveBytes> openBytes(const LiveRequest& request, StallGuard& watch) {
   switch (request.kind) {
-    case LiveKind::kGrowingFile:
-      return std::make_unique<DescriptorBytes>(request.address, DescriptorBytes::AtEnd::kWait, watch);
-    case LiveKind::kPipe:
-      return std::make_unique<DescriptorBytes>(request.address, DescriptorBytes::AtEnd::kEnd, watch);
-    case LiveKind::kNetwork:
-      return std::make_unique<NetworkBytes>(request.address, watch);
+    case LiveKind::kGrowingFile: return std::make_unique<DescriptorBytes>(request.address, DescriptorBytes::AtEnd::kWait, watch);
+    case LiveKind::kPipe: return std::make_unique<DescriptorBytes>(request.address, DescriptorBytes::AtEnd::kEnd, watch);
+    case LiveKind::kNetwork: return std::make_unique<NetworkBytes>(request.address, watch);
     case LiveKind::kCamera:
-    case LiveKind::kScreen:
-      return nullptr;
+    case LiveKind::kScreen: return nullptr;
   }
   throw Exception(ErrorCode::kInternal, "", "unknown kind of source");
 }

@@ -151,14 +151,10 @@ TEST_F(EngineHostTest, AnExceptionBecomesFailedAndTheNextRequestIsServed) {
   std::atomic<int> served{0};
   start([&](const Request& request) -> test::Script {
     switch (served++) {
-      case 0:
-        return {{0ms, test::Throw{"broken"}}};
-      case 1:
-        return {{0ms, test::ThrowForeign{}}};
-      case 2:
-        return {{0ms, test::EndSilently{}}};
-      default:
-        return test::default_script(request);
+      case 0: return {{0ms, test::Throw{"broken"}}};
+      case 1: return {{0ms, test::ThrowForeign{}}};
+      case 2: return {{0ms, test::EndSilently{}}};
+      default: return test::default_script(request);
     }
   });
   std::vector<RequestId> ids;

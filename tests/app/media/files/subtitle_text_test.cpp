@@ -13,16 +13,11 @@ namespace {
 
 const char* of(NoticeCode code) {
   switch (code) {
-    case NoticeCode::kLinesUntimed:
-      return " untimed";
-    case NoticeCode::kLinesRepeated:
-      return " repeated";
-    case NoticeCode::kSpeakersLeftOut:
-      return " speakers";
-    case NoticeCode::kDrawingsLeftOut:
-      return " drawings";
-    default:
-      return " others";
+    case NoticeCode::kLinesUntimed: return " untimed";
+    case NoticeCode::kLinesRepeated: return " repeated";
+    case NoticeCode::kSpeakersLeftOut: return " speakers";
+    case NoticeCode::kDrawingsLeftOut: return " drawings";
+    default: return " others";
   }
 }
 

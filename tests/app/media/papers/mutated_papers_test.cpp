@@ -28,15 +28,9 @@ std::string mutated(std::string bytes, std::mt19937& random) {
   for (int times = 1 + static_cast<int>(below(8)); times > 0; --times) {
     const std::size_t at = below(bytes.size());
     switch (below(4)) {
-      case 0:
-        bytes[at] = static_cast<char>(random());
-        break;
-      case 1:
-        bytes.erase(at, below(64));
-        break;
-      case 2:
-        bytes.insert(at, bytes.substr(below(bytes.size()), below(256)));
-        break;
+      case 0: bytes[at] = static_cast<char>(random()); break;
+      case 1: bytes.erase(at, below(64)); break;
+      case 2: bytes.insert(at, bytes.substr(below(bytes.size()), below(256))); break;
       default:
         if (const std::size_t digit = bytes.find_first_of("123456789", at); digit != std::string::npos) bytes.replace(digit, 1, "99999999");
     }

@@ -34,16 +34,11 @@ class FamilyPlans : public FamilyFolder {
   std::vector<Item> media_as_the_model_has_it() {
     if (!info_.traits.sees) return {};
     switch (below(info_.traits.reads_videos ? 5 : 3)) {
-      case 0:
-        return {};
-      case 1:
-        return {image(20 + below(70), 20 + below(70))};
-      case 2:
-        return {image(33, 20), image(20, 47)};
-      case 3:
-        return {video(2 + below(5))};
-      default:
-        return {image(40, 24), video(3)};
+      case 0: return {};
+      case 1: return {image(20 + below(70), 20 + below(70))};
+      case 2: return {image(33, 20), image(20, 47)};
+      case 3: return {video(2 + below(5))};
+      default: return {image(40, 24), video(3)};
     }
   }
 

@@ -122,22 +122,13 @@ TEST_F(Plans, TwentyRandomSettingsHappenAsPlanned) {
     std::vector<Item> items;
     std::string what = "text";
     switch (settings.below(7)) {
-      case 0:
-        items = {image(20 + settings.below(600), 20 + settings.below(600))}, what = "image";
-        break;
-      case 1:
-        items = {image(100, 70), image(60, 90)}, what = "two images";
-        break;
-      case 2:
-        items = {image(300, 100), video(6)}, what = "image and video";
-        break;
+      case 0: items = {image(20 + settings.below(600), 20 + settings.below(600))}, what = "image"; break;
+      case 1: items = {image(100, 70), image(60, 90)}, what = "two images"; break;
+      case 2: items = {image(300, 100), video(6)}, what = "image and video"; break;
       case 3:
       case 4:
-      case 5:
-        items = {video(4 + settings.below(60))}, what = "video";
-        break;
-      default:
-        break;
+      case 5: items = {video(4 + settings.below(60))}, what = "video"; break;
+      default: break;
     }
     Turn turn = question(items, "full", 1.0);
     if (what == "text") {
