@@ -157,19 +157,15 @@ TEST(IncludeScan, AppHousesFollowTheirOrder) {
 }
 
 TEST(IncludeScan, RoomsOfAppFollowTheirOrder) {
-  expect_order("app/", {{"app/ground/threads", -1},    {"app/ground/process", 0},
-                        {"app/ground/notices", 0},     {"app/ground/diagnostics", 0},
-                        {"app/ground/recipes", 1},     {"app/ground/resources", 1},
-                        {"app/ground/worker", 1},      {"app/media/files", 1},
-                        {"app/media/live", 1},         {"app/media/papers", 2},
-                        {"app/media/process", 3},      {"app/library/network", 1},
-                        {"app/library/downloads", 2},  {"app/library/hub", 3},
-                        {"app/library/gpu", 3},        {"app/library/models", 4},
-                        {"app/chats/kept_map", 1},     {"app/chats/chat", 2},
-                        {"app/chats/settings", 3},     {"app/engine/process", 2},
-                        {"app/engine/remote", 3},      {"app/engine/host", 3},
-                        {"app/engine/cache_store", 3}, {"app/engine/program", 4},
-                        {"app/engine/source", 4},      {"app/words", 5},
+  expect_order("app/", {{"app/ground/threads", -1},    {"app/ground/process", 0},     {"app/ground/notices", 0},
+                        {"app/ground/diagnostics", 0}, {"app/ground/recipes", 1},     {"app/ground/resources", 1},
+                        {"app/ground/worker", 1},      {"app/media/files", 1},        {"app/media/live", 1},
+                        {"app/media/papers", 2},       {"app/media/process", 3},      {"app/library/network", 1},
+                        {"app/library/downloads", 2},  {"app/library/hub", 3},        {"app/library/gpu", 3},
+                        {"app/library/models", 4},     {"app/chats/kept_map", 1},     {"app/chats/chat", 2},
+                        {"app/chats/settings", 3},     {"app/engine/process", 2},     {"app/engine/remote", 3},
+                        {"app/engine/host", 3},        {"app/engine/cache_store", 3}, {"app/engine/program", 4},
+                        {"app/engine/source", 4},      {"app/engine/video_shelf", 4}, {"app/words", 5},
                         {"app/programs/server", 6},    {"app/programs/cli", 7}},
                3);
 }

@@ -34,7 +34,9 @@ const char* kind_name(app::LineKind kind) {
   return "passage";
 }
 
-const char* verdict_name(Verdict verdict) { return verdict == Verdict::kYes ? "yes" : verdict == Verdict::kNo ? "no" : "unclear"; }
+const char* verdict_name(app::Verdict verdict) {
+  return verdict == app::Verdict::kYes ? "yes" : verdict == app::Verdict::kNo ? "no" : "unclear";
+}
 
 std::string unmarked(const QString& snippet) {
   QString words = snippet.simplified();
@@ -109,24 +111,23 @@ ExitStatus ask_each(FindOptions options) {
   const ModelInfo model = session.load(load_request(options.model));
   require_own_cache(model, "ask it with `batch`");
   suit_model(options.turn, model);
-  VideoQuestions questions(session, options.turn, model);
-  const PutQuestion put = put_to_each(options.question);
+  const app::PutQuestion put = app::putToEach(options.question);
   ordered_json list = ordered_json::array();
   bool any = false, complete = true;
   for (std::size_t i = 0; i < videos.size() && complete; ++i) {
     print_err("%zu of %zu: %s\n", i + 1, videos.size(), videos[i].c_str());
-    const std::optional<AskedVideo> asked = questions.ask(videos[i], put);
+    const std::optional<AskedVideo> asked = ask_video(session, options.turn, videos[i], put);
     complete = asked.has_value();
     if (!asked) break;
-    any = any || asked->verdict == Verdict::kYes;
+    any = any || asked->answer.verdict == app::Verdict::kYes;
     if (options.format == OutputFormat::kJson) {
       list.push_back({{"video", asked->path},
-                      {"shows", verdict_name(asked->verdict)},
-                      {"times_s", asked->times_s},
-                      {"answer", asked->answer},
+                      {"shows", verdict_name(asked->answer.verdict)},
+                      {"times_s", asked->answer.timesS},
+                      {"answer", asked->answer.text},
                       {"kept", asked->kept}});
-    } else if (asked->verdict != Verdict::kNo) {
-      print_out("%s%s: %s\n", asked->path.c_str(), times_text(asked->times_s).c_str(), printable_line(asked->answer).c_str());
+    } else if (asked->answer.verdict != app::Verdict::kNo) {
+      print_out("%s%s: %s\n", asked->path.c_str(), times_text(asked->answer.timesS).c_str(), printable_line(asked->answer.text).c_str());
     }
   }
   if (options.format == OutputFormat::kJson) {

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "app/chats/chat/chat_database.h"
-#include "app/programs/cli/asked_videos.h"
 #include "tests/app/programs/cli/command_run.h"
 
 namespace winnow::testing {
@@ -14,34 +13,6 @@ namespace {
 
 using nlohmann::json;
 namespace fs = std::filesystem;
-
-TEST(PutToEach, AWhichQuestionAsksEachWhetherAndWhen) {
-  for (const char* asked : {"Which shows a green star?", "which of these videos has a green star", "What film contains a green star ?"}) {
-    const cli::PutQuestion put = cli::put_to_each(asked);
-    EXPECT_EQ(put.whether, "Is there a green star?") << asked;
-    EXPECT_EQ(put.when, "When does the green star appear?") << asked;
-  }
-  EXPECT_EQ(cli::put_to_each("Which of them show red stars?").whether, "Are there red stars?");
-  const cli::PutQuestion other = cli::put_to_each("Does anybody laugh?");
-  EXPECT_EQ(other.whether, "Does anybody laugh?");
-  EXPECT_EQ(other.when, "");
-}
-
-TEST(VerdictOf, GoesByHowTheAnswerBegins) {
-  using cli::Verdict;
-  for (const char* yes : {"Yes, at the end.", "There is a green star.", "yes", "I think there are two."})
-    EXPECT_EQ(cli::verdict_of(yes), Verdict::kYes) << yes;
-  for (const char* no : {"No.", "There is no green star.", "None of it", "there aren't any", "There are not."})
-    EXPECT_EQ(cli::verdict_of(no), Verdict::kNo) << no;
-  for (const char* unclear : {"", "A green star.", "Nothing can be seen well, but a star."})
-    EXPECT_EQ(cli::verdict_of(unclear), Verdict::kUnclear) << unclear;
-}
-
-TEST(TimesIn, AreSecondsOfTheVideo) {
-  EXPECT_EQ(cli::times_in("At 12 seconds.", 60), std::vector<double>{12});
-  EXPECT_EQ(cli::times_in("from 0:15 to 1:02:03, then 2.5s, and 0:15", 4000), (std::vector<double>{15, 3723, 2.5}));
-  EXPECT_TRUE(cli::times_in("At 90 seconds, in 1999; 3 stars", 60).empty());
-}
 
 class CliFind : public ::testing::Test {
  protected:
