@@ -2,6 +2,7 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 
 #include "tests/ui/support/window_fixture.h"
@@ -139,6 +140,22 @@ TEST_F(VideoContentsTest, SearchFindsTheMomentAndOpensItsChatThere) {
   EXPECT_EQ(page()->list()->currentIndex().row(), 2);
   m_window->sidebar()->search()->clear();
   EXPECT_TRUE(waitUntil([this] { return !places()->isVisible(); }));
+}
+
+TEST_F(VideoContentsTest, AFoundMomentIsAskedAboutInANewChat) {
+  attach();
+  ask(QStringLiteral("What is said?"));
+  search("budget");
+  Q_EMIT places()->customContextMenuRequested(places()->visualRect(places()->model()->index(0, 0)).center());
+  auto* menu = places()->findChild<QMenu*>();
+  ASSERT_NE(menu, nullptr);
+  menu->actions().last()->trigger();
+  menu->close();
+  ASSERT_TRUE(attached());
+  EXPECT_EQ(session().chat.id(), 0) << "a new one";
+  EXPECT_EQ(card()->attachment().path, "/clips/subtitled.mp4");
+  EXPECT_EQ(card()->attachment().plan.from_s, 50.0);
+  EXPECT_EQ(card()->attachment().plan.to_s, 110.0);
 }
 
 TEST_F(VideoContentsTest, SearchFindsAPassageOfADocument) {

@@ -280,6 +280,19 @@ void ConversationSidebar::buildPlaces() {
   const auto show = [this](const QModelIndex& index) { Q_EMIT placeRequested(m_places.at(index.row())); };
   connect(m_placeList, &QAbstractItemView::clicked, this, show);
   connect(m_placeList, &QAbstractItemView::activated, this, show);
+  m_placeList->setContextMenuPolicy(Qt::CustomContextMenu);
+  connect(m_placeList, &QListView::customContextMenuRequested, this, [this](const QPoint& at) {
+    const QModelIndex index = m_placeList->indexAt(at);
+    if (!index.isValid()) return;
+    const app::SearchHit hit = m_places.at(index.row());
+    auto* menu = new QMenu(m_placeList);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->addAction(tr("&Open its chat there"), this, [this, hit] { Q_EMIT placeRequested(hit); });
+    const auto ask = [this, hit] { Q_EMIT aroundRequested(hit.place->path, hit.place->line.startS); };
+    menu->addAction(tr("&Ask about it in a new chat"), this, ask)
+        ->setEnabled(hit.place->medium == MediaKind::kVideo && hit.place->line.startS >= 0);
+    menu->popup(m_placeList->viewport()->mapToGlobal(at));
+  });
 }
 
 QSize ConversationSidebar::sizeHint() const { return QSize(theme().px(220), theme().px(300)); }

@@ -43,6 +43,7 @@ class ConversationSidebar : public QWidget {
   void searchRequested(const QString& words);
   void openRequested(winnow::ConversationId id);
   void placeRequested(const winnow::app::SearchHit& hit);
+  void aroundRequested(const QByteArray& video, double atS);  // in a new chat
   void deleteRequested(winnow::ConversationId id);
   void pinRequested(winnow::ConversationId id, bool pinned);
 

@@ -11,6 +11,7 @@
 namespace winnow::ui {
 namespace {
 constexpr int kSaveAfterMs = 400;
+constexpr double kAroundS = 30.0;
 }
 
 DraftController::DraftController(const WindowServices& services, ChatSession& session, Composer& composer, TranscriptView& transcript,
@@ -111,6 +112,12 @@ void DraftController::startNew() {
   if (m_composer.draft().isEmpty() || isOffered(m_composer.draft())) m_composer.clear();
   m_session.chat.startNew();
   m_composer.setFocus();
+}
+
+void DraftController::attachAround(const QByteArray& video, double atS) {
+  m_composer.addFile(video);
+  const AttachmentTray& tray = *m_composer.tray();
+  if (tray.count() > 0) tray.card(tray.count() - 1)->setStretch(std::max(0.0, atS - kAroundS), atS + kAroundS);
 }
 
 void DraftController::askInNewChat(app::MessageId answer) {

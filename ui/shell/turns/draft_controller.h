@@ -28,7 +28,8 @@ class DraftController : public QObject {
   // In a new chat, unless something is written already: then the files join it. One of them may be empty.
   void begin(const QList<QByteArray>& files, const QString& question);
   void startNew();
-  void edit(app::MessageId question);  // 0: the last one on screen
+  void attachAround(const QByteArray& video, double atS);  // half a minute before and after this moment
+  void edit(app::MessageId question);                      // 0: the last one on screen
   // The question of this answer is written in a new chat, with all that was attached up to it.
   void askInNewChat(app::MessageId answer);
   void saveNow();

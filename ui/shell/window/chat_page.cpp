@@ -342,9 +342,10 @@ void ChatPage::begin(const QList<QByteArray>& files, const QString& question) {
   m_drafts->begin(files, question);
 }
 
-void ChatPage::startNew() {
+void ChatPage::startNew(const QByteArray& video, double atS) {
   come();
   m_drafts->startNew();
+  if (!video.isEmpty()) m_drafts->attachAround(video, atS);
 }
 
 void ChatPage::openChat(ConversationId id, const std::optional<app::SearchHit>& found) {

@@ -74,7 +74,7 @@ class ChatPage : public QWidget {
 
   // In a new chat, unless something is written already: then the file joins it.
   void begin(const QList<QByteArray>& files, const QString& question);
-  void startNew();
+  void startNew(const QByteArray& video = {}, double atS = 0);  // video: with what is around this moment of it
   // found: in a file of the chat, which is shown there.
   void openChat(ConversationId id, const std::optional<app::SearchHit>& found = {});
   void writeQuestion(const QString& typed = {});  // typed: somewhere else, and meant for the box

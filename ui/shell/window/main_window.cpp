@@ -224,7 +224,7 @@ void MainWindow::connectSession() {
   connect(&m_session->model, &ModelSession::changed, this, &MainWindow::updateStatus);
   if (m_services.noteModelUse) connect(&m_session->model, &ModelSession::opened, this, m_services.noteModelUse);
   connect(&m_session->answers.monitor(), &CacheMonitor::changed, this, &MainWindow::updateStatus);
-  connect(m_sidebar, &ConversationSidebar::newRequested, m_page, &ChatPage::startNew);
+  connect(m_sidebar, &ConversationSidebar::newRequested, m_page, [this] { m_page->startNew(); });
   connect(m_sidebar, &ConversationSidebar::searchRequested, &m_session->list, &ChatList::search);
   // A new chat is in no list of what was found.
   connect(&m_session->chat, &OpenChat::startedNew, m_sidebar, &ConversationSidebar::showAll);
@@ -235,6 +235,7 @@ void MainWindow::connectSession() {
     bringPage();
     m_page->openChat(hit.conversation, hit);
   });
+  connect(m_sidebar, &ConversationSidebar::aroundRequested, m_page, &ChatPage::startNew);
   connect(m_sidebar, &ConversationSidebar::deleteRequested, &m_session->list, &ChatList::remove);
   connect(m_sidebar, &ConversationSidebar::pinRequested, &m_session->list, &ChatList::setPinned);
   connect(m_page, &ChatPage::wanted, this, &MainWindow::bringPage);
