@@ -87,6 +87,7 @@ int main(int argc, char** argv) {
   app::ChatStore store(app::ChatFolders{folders.data, folders.cache});
   app::SpeedFile speeds(folders.cache);
   app::ConversationCaches caches(QFile::encodeName(QDir(folders.data).filePath("kept")).toStdString());
+  app::ConversationCaches videos(QFile::encodeName(QDir(folders.data).filePath("kept/videos")).toStdString());
   app::KeyRing keys(std::make_unique<app::DesktopSecrets>());
   app::EngineHost engine([&] {
     auto switching = std::make_unique<app::SwitchingEngine>([&] { return app::makeOwnEngine(reader.get(), &speeds, &passwords); },
@@ -106,10 +107,12 @@ int main(int argc, char** argv) {
   // Chats that are not saved leave nothing, and numbers of theirs are those of other chats.
   bool saves = false;
   caches.setUse(app::CacheUse::kNone);
+  videos.setUse(app::CacheUse::kNone);
   app::Settings settings([&store](const QString& key, const QString& value) { store.setSetting(key, value); });
   const auto keep = [&] {
     const app::CacheUse ofSaved = settings.keepConversations() ? app::CacheUse::kKeep : app::CacheUse::kForgetOnly;
     caches.setUse(saves ? ofSaved : app::CacheUse::kNone);
+    videos.setUse(settings.keepConversations() ? app::CacheUse::kKeep : app::CacheUse::kNone);
   };
   QObject::connect(&settings, &app::Settings::changed, keep);
   QObject::connect(&store, &app::ChatStore::opened, [&](app::RequestToken, const app::StoreOpened& opened) {
@@ -204,9 +207,11 @@ int main(int argc, char** argv) {
   });
 
   const auto noteUse = [&folders](const QString& path) { app::noteModelUse(folders.data, path, QDateTime::currentDateTime()); };
-  ui::MainWindow window({engine, store, settings, preview, app::liveClips(), list_methods(), WINNOW_VERSION, keys, report, &caches,
-                         &downloads, &finder, serve, noteUse, seeing, &shelf, &hub, &gpu, &hearing},
-                        initial);
+  ui::WindowServices services{engine, store,  settings, preview,    app::liveClips(), list_methods(), WINNOW_VERSION,
+                              keys,   report, &caches,  &downloads, &finder,          serve,          noteUse,
+                              seeing, &shelf, &hub,     &gpu,       &hearing};
+  services.videos = &videos;
+  ui::MainWindow window(services, initial);
   QObject::connect(&door, &app::InstanceDoor::knocked, &window, &ui::MainWindow::openFrom);
   if (!inProcess && !app::kernelSandboxes() && !app::sandboxIsRequired()) window.tellUnprotected();
   window.show();

@@ -180,6 +180,7 @@ TEST(IncludeScan, UiFoldersFollowTheirOrder) {
                        {"ui/inspector", 5},
                        {"ui/compare", 6},
                        {"ui/contents", 7},
+                       {"ui/video_shelf", 7},
                        {"ui/kept_map", 7},
                        {"ui/model_library", 8},
                        {"ui/settings_view", 8},

@@ -357,8 +357,8 @@ void Composer::addFolder(const QByteArray& folder, const FolderContents& content
     return;
   }
   const int room = std::max(0, app::kMaxAttachments - m_tray->count());
-  const bool papers = std::ranges::any_of(contents.files, [](const app::FolderFile& file) { return file.kind == MediaKind::kDocument; });
-  if (!papers && std::ssize(contents.files) <= room) {
+  const auto count = [&](MediaKind kind) { return std::ranges::count(contents.files, kind, &app::FolderFile::kind); };
+  if (count(MediaKind::kDocument) == 0 && count(MediaKind::kVideo) < 2 && std::ssize(contents.files) <= room) {
     for (const app::FolderFile& file : contents.files) addFile(file.path);
     return;
   }
@@ -366,6 +366,7 @@ void Composer::addFolder(const QByteArray& folder, const FolderContents& content
   connect(chooser, &FolderChooser::chosen, this, [this](const QList<QByteArray>& paths) {
     for (const QByteArray& path : paths) addFile(path);
   });
+  connect(chooser, &FolderChooser::allWanted, this, [this, folder] { Q_EMIT shelfRequested(folder); });
   enterRoom(chooser);
 }
 

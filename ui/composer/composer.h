@@ -83,7 +83,8 @@ class Composer : public QFrame {
   void browseFolderChanged(const QString& folder);
   void editLastRequested();  // Up in an empty box
   void editCancelled();
-  void modelDropped(const QString& path);  // a GGUF file or a folder: nothing that can be attached
+  void shelfRequested(const QByteArray& folder);  // the videos of a folder, each on its own
+  void modelDropped(const QString& path);         // a GGUF file or a folder: nothing that can be attached
 
  protected:
   void paintEvent(QPaintEvent* event) override;

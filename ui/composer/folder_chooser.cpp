@@ -63,6 +63,16 @@ FolderChooser::FolderChooser(const QString& name, std::vector<app::FolderFile> f
   setPrimary(m_attach);
   auto* fitting = buttons->addButton(tr("Choose what fits"), QDialogButtonBox::ActionRole);
   auto* none = buttons->addButton(tr("Choose none"), QDialogButtonBox::ActionRole);
+  if (std::ranges::count(m_files, MediaKind::kVideo, &app::FolderFile::kind) > 1) {
+    m_all = new QPushButton(icon(Glyph::kFilm), tr("Ask each of the videos…"));
+    m_all->setToolTip(tr("One question to every video of the folder: which of them show something, and when"));
+    m_all->setAutoDefault(false);
+    connect(m_all, &QPushButton::clicked, this, [this] {
+      accept();
+      Q_EMIT allWanted();
+    });
+    layout->addWidget(m_all, 0, Qt::AlignLeft);
+  }
   layout->addWidget(buttons);
   m_attach->setDefault(true);
   connect(fitting, &QPushButton::clicked, this, [this] { choose(m_room); });

@@ -1,6 +1,7 @@
 // The files of a folder, of which some are chosen for one question: sorted by name or time, counted against what fits.
 //
-// Opened by the composer where a folder holds more than fits, or papers, each of which may be long. The order is the question's. A page
+// Opened by the composer where a folder holds more than fits, or papers, each of which may be long, or several videos, which can be asked
+// one by one instead. The order is the question's. A page
 // (ui/theme/rooms.h). UI thread only.
 #pragma once
 
@@ -26,10 +27,12 @@ class FolderChooser : public QDialog {
   QListWidget* list() const { return m_list; }
   QComboBox* order() const { return m_order; }
   QPushButton* attachButton() const { return m_attach; }
+  QPushButton* allButton() const { return m_all; }  // null: there are no videos to compare
   QString countText() const;
 
  Q_SIGNALS:
   void chosen(const QList<QByteArray>& paths);
+  void allWanted();  // every video on its own
 
  private:
   void sort();
@@ -43,6 +46,7 @@ class FolderChooser : public QDialog {
   QLabel* m_count = nullptr;
   QListWidget* m_list = nullptr;
   QPushButton* m_attach = nullptr;
+  QPushButton* m_all = nullptr;
 };
 
 }  // namespace winnow::ui

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "app/chats/chat/chat_store.h"
+#include "app/engine/cache_store/conversation_caches.h"
 #include "app/engine/host/engine_host.h"
 #include "app/engine/remote/key_ring.h"
 #include "app/library/models/model_finder.h"
@@ -62,10 +63,16 @@ class WindowTest : public testing::Test {
     m_engine = std::make_unique<app::EngineHost>(
         [this] { return std::make_unique<ScriptedEngine>([this](const Request& request) { return m_script(request); }, m_log); });
     if (initial.modelFolder.isEmpty()) initial.modelFolder = QStringLiteral("/models/shapes-demo");
+    m_videos.emplace(m_folder.filePath(QStringLiteral("videos")).toStdString());
+    const auto withVideos = [this](ui::WindowServices services) {
+      services.videos = &*m_videos;
+      return services;
+    };
     m_window = std::make_unique<ui::MainWindow>(
-        ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, m_clips.factory(), list_methods(), QStringLiteral("0.1.0"), m_keys,
-                           [] { return QStringLiteral("Winnow: 0.1.0\nQt: six\n"); }, m_caches, &m_downloads.services, m_finder.get(),
-                           m_serve, nullptr, [this] { return m_seeing; }, m_shelf.get(), &m_hub, m_gpu, m_hearing},
+        withVideos(ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, m_clips.factory(), list_methods(),
+                                      QStringLiteral("0.1.0"), m_keys, [] { return QStringLiteral("Winnow: 0.1.0\nQt: six\n"); }, m_caches,
+                                      &m_downloads.services, m_finder.get(), m_serve, nullptr, [this] { return m_seeing; }, m_shelf.get(),
+                                      &m_hub, m_gpu, m_hearing}),
         initial);
     m_firstSize = m_window->size();
     m_window->resize(1280, 800);
@@ -163,10 +170,11 @@ class WindowTest : public testing::Test {
   app::ConversationCaches* m_caches = nullptr;                                                               // null: nothing is kept
   std::shared_ptr<FakeSecretService::Record> m_desktopKeys = std::make_shared<FakeSecretService::Record>();  // shared: m_keys asks it
   app::KeyRing m_keys{std::make_unique<FakeSecretService>(m_desktopKeys)};
-  ui::ServeFunction m_serve;                      // null: it cannot be served
-  const ui::GpuService* m_gpu = nullptr;          // null: nobody looks
-  const ui::HearingService* m_hearing = nullptr;  // null: nothing is heard
-  QSize m_firstSize;                              // as the program made it
+  ui::ServeFunction m_serve;                        // null: it cannot be served
+  const ui::GpuService* m_gpu = nullptr;            // null: nobody looks
+  const ui::HearingService* m_hearing = nullptr;    // null: nothing is heard
+  std::optional<app::ConversationCaches> m_videos;  // what is kept of videos that are asked one by one
+  QSize m_firstSize;                                // as the program made it
   std::unique_ptr<ui::MainWindow> m_window;
 };
 

@@ -6,7 +6,9 @@
 #pragma once
 
 #include "app/chats/chat/conversation.h"
+#include "app/chats/settings/settings.h"
 #include "app/words/attached_words.h"
+#include "engine/models/model_info.h"
 
 namespace winnow::ui {
 
@@ -18,6 +20,11 @@ struct ThreadMedium {
 
 // Not a stretch: what is learned of the medium then is known of all of it.
 inline bool isWhole(const FramePlan& plan) { return plan.from_s <= 0 && plan.to_s < 0; }
+// The frames that a video begins with: as the settings say, or fewer where the usual number would take over a minute.
+inline int framesToBeginWith(const app::Settings& settings, const ModelInfo& model) {
+  const int frames = settings.defaultFrameCount();
+  return frames != app::ConversationOptions().frameCount ? frames : frames_in_a_minute(model, frames);
+}
 
 // The media of the thread's last question, and of its answer. Points into `thread`.
 std::vector<ThreadMedium> mediaOf(const QList<app::StoredMessage>& thread);

@@ -64,6 +64,7 @@ struct WindowServices {
   const HubModels* hub = nullptr;                              // likewise
   const GpuService* gpu = nullptr;                             // one that could be used; null: nobody looks
   const HearingService* hearing = nullptr;                     // null: nothing is heard
+  app::ConversationCaches* videos = nullptr;                   // what is kept of videos that are asked one by one; null: none are
 };
 
 }  // namespace winnow::ui

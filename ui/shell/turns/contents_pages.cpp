@@ -36,7 +36,9 @@ ContentsPages::ContentsPages(const WindowServices& services, ChatSession& sessio
   connect(&m_lines, &app::LineStore::loaded, this, [this](app::RequestToken token, const QList<app::FileLine>& lines) {
     const Waiting waiting = m_waiting.take(token);
     if (!waiting.page) return;
-    waiting.page->setLines(lines);
+    QList<app::FileLine> all = lines + waiting.said;
+    std::ranges::stable_sort(all, {}, &app::FileLine::startS);
+    waiting.page->setLines(all);
     waiting.page->showAt(waiting.atS);
   });
   connect(
@@ -56,9 +58,9 @@ void ContentsPages::keep(const MediaSummary& summary) {
   store(app::LineKind::kHeard, summary.spoken);
 }
 
-VideoContents* ContentsPages::show(const app::Attachment& video, double atS) {
+VideoContents* ContentsPages::show(const app::Attachment& video, double atS, const QList<app::FileLine>& said) {
   auto* page = new VideoContents(m_preview, video, m_composer.window());
-  m_waiting.insert(m_lines.load(video.sha256), {page, atS});
+  m_waiting.insert(m_lines.load(video.sha256), {page, atS, said});
   connect(page, &VideoContents::stretchChosen, this, [this, video](double fromS, double toS) { askAbout(video, fromS, toS); });
   enterRoom(page, RoomWidth::kWhole);
   page->list()->setFocus();

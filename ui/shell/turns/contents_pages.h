@@ -26,16 +26,18 @@ class ContentsPages : public QObject {
 
   void open(app::MessageId question, int place, double atS);  // of a video that was asked about
   void openOfDraft(const QByteArray& path, double atS);       // of one in the box; none where it is not there
+  // The page of any video; said: lines beside those that are kept.
+  VideoContents* show(const app::Attachment& video, double atS, const QList<app::FileLine>& said = {});
 
  private:
   void keep(const MediaSummary& summary);
-  VideoContents* show(const app::Attachment& video, double atS);
   void askAbout(const app::Attachment& video, double fromS, double toS);
 
   // A page that waits for its lines.
   struct Waiting {
     QPointer<VideoContents> page;
     double atS = 0;
+    QList<app::FileLine> said;
   };
 
   // A page whose frames are to be marked by what an answer's cache keeps of them.

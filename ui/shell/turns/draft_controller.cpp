@@ -5,6 +5,7 @@
 #include "ui/chat_view/transcript_view.h"
 #include "ui/composer/composer.h"
 #include "ui/composer/method_control.h"
+#include "ui/shell/chat/thread_media.h"
 #include "ui/shell/ground/window_services.h"
 #include "ui/shell/turns/chat_session.h"
 
@@ -12,7 +13,7 @@ namespace winnow::ui {
 namespace {
 constexpr int kSaveAfterMs = 400;
 constexpr double kAroundS = 30.0;
-}
+}  // namespace
 
 DraftController::DraftController(const WindowServices& services, ChatSession& session, Composer& composer, TranscriptView& transcript,
                                  QObject* parent)
@@ -64,9 +65,7 @@ DraftController::DraftController(const WindowServices& services, ChatSession& se
 
 void DraftController::applySettings() {
   m_composer.prompt()->setEnterKey(m_settings.sendKey() == app::SendKey::kEnter ? EnterKey::kSends : EnterKey::kControlSends);
-  const int frames = m_settings.defaultFrameCount();
-  const bool chosen = frames != app::ConversationOptions().frameCount;
-  m_composer.setDefaultFrames(chosen ? frames : frames_in_a_minute(m_session.model.info(), frames));
+  m_composer.setDefaultFrames(framesToBeginWith(m_settings, m_session.model.info()));
 }
 
 void DraftController::showChat() {

@@ -38,6 +38,7 @@
 #include "ui/shell/turns/preparation_controller.h"
 #include "ui/shell/turns/sight_notice.h"
 #include "ui/shell/turns/transcript_controller.h"
+#include "ui/shell/turns/video_shelf.h"
 #include "ui/shell/turns/watch_controller.h"
 #include "ui/shell/window/notices.h"
 #include "ui/theme/find_bar.h"
@@ -75,6 +76,11 @@ ChatPage::ChatPage(const WindowServices& services, ChatSession& session, const Q
   auto* contents = new ContentsPages(services, m_session, *m_composer, this);
   connect(m_transcriptController, &TranscriptController::contentsRequested, contents, &ContentsPages::open);
   connect(m_transcriptController, &TranscriptController::placeInDraftWanted, contents, &ContentsPages::openOfDraft);
+  if (services.videos != nullptr) {
+    m_videoShelf = new VideoShelf(services, m_session, *m_composer, *contents, m_hearing);
+    connect(m_videoShelf, &VideoShelf::aroundWanted, this, &ChatPage::startNew);
+    connect(m_videoShelf, &VideoShelf::changed, this, &ChatPage::stateChanged);
+  }
   m_sight = new SightNotice(services, m_session, *m_composer, *parts.faults);  // hears of a chat after its draft is in the box
   m_chooser = new ComparisonChooser(m_session, *m_comparison, *m_comparisonSetup, *m_composer, this);
   connectViews();
@@ -99,6 +105,7 @@ void ChatPage::addInset(QVBoxLayout* column, QWidget* widget) {
 void ChatPage::hear(const WindowServices& services) {
   auto* hearing = new HeardVideos(*services.hearing, services.engine, services.settings, this);
   m_composer->tray()->hearWith(hearing);
+  m_hearing = hearing;
   const auto giveWay = [this, hearing] { hearing->giveWay(m_session.answers.busy() || m_session.model.state() == ModelState::kLoading); };
   connect(&m_session.answers, &AnswerRun::stateChanged, hearing, giveWay);
   connect(&m_session.model, &ModelSession::changed, hearing, giveWay);
@@ -236,7 +243,11 @@ void ChatPage::addRegions(FocusRegions& regions) const {
 
 bool ChatPage::showsComparison() const { return m_stack->currentWidget() == m_comparisonView; }
 
-QString ChatPage::methodText() const { return m_composer->method()->text(); }
+QStringList ChatPage::statusTexts() const {
+  QStringList texts;
+  if (m_videoShelf != nullptr && !m_videoShelf->workText().isEmpty()) texts << m_videoShelf->workText();
+  return texts << m_composer->method()->text();
+}
 
 void ChatPage::showChat() {
   m_stack->setCurrentWidget(m_transcript);
@@ -395,6 +406,8 @@ void ChatPage::openDialog(Dialog dialog) {
     case Dialog::kMethod: return m_methodDialogs->pick();
     case Dialog::kRecipe: return m_methodDialogs->change();
     case Dialog::kChatSettings: return m_chatSettings->open();
+    case Dialog::kVideoShelf:
+      if (m_videoShelf != nullptr) m_videoShelf->open();
   }
 }
 

@@ -43,11 +43,12 @@ class PreparationLine;
 class SightNotice;
 class TranscriptController;
 class TranscriptView;
+class VideoShelf;
 class WatchBar;
 class WatchController;
 class WelcomePage;
 struct ChatSession;
-struct HearingService;
+class Hearing;
 struct LaterQuestion;
 struct WindowServices;
 
@@ -69,7 +70,7 @@ class ChatPage : public QWidget {
   bool showsComparison() const;
   bool canStop() const;  // or leave, what was opened
   bool canCheck() const;
-  QString methodText() const;  // as the box shows it
+  QStringList statusTexts() const;  // what is done in the background; the method, as the box shows it
   void addRegions(FocusRegions& regions) const;
 
   // In a new chat, unless something is written already: then the file joins it.
@@ -84,7 +85,7 @@ class ChatPage : public QWidget {
   void watchSource();                       // which the user is asked for
   void openMethodCard();
   void stepRetention(int percent);
-  enum class Dialog : int { kMethod = 1, kRecipe = 2, kChatSettings = 3 };
+  enum class Dialog : int { kMethod = 1, kRecipe = 2, kChatSettings = 3, kVideoShelf = 4 };
   void openDialog(Dialog dialog);
   void compareOrLeave();                // methods are chosen, or no longer
   void checkLastAnswer();               // against the full cache
@@ -143,6 +144,8 @@ class ChatPage : public QWidget {
   KeptMapPages* m_keptMaps = nullptr;
   TranscriptController* m_transcriptController = nullptr;
   DraftController* m_drafts = nullptr;
+  Hearing* m_hearing = nullptr;        // null: nothing is heard
+  VideoShelf* m_videoShelf = nullptr;  // null: there is none
   ComparisonChooser* m_chooser = nullptr;
 };
 

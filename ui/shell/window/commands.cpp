@@ -86,6 +86,7 @@ void Commands::buildFile() {
   add(file, tr("&New chat"), QKeySequence::New, [this] { m_page.startNew(); });
   add(file, tr("&Attach files…"), QKeySequence::Open, [this] { m_page.attachFiles(BrowseFor::kFiles); });
   add(file, tr("Attach a fol&der…"), {}, [this] { m_page.attachFiles(BrowseFor::kFolder); });
+  add(file, tr("As&k a folder of videos…"), {}, [this] { m_page.openDialog(ChatPage::Dialog::kVideoShelf); });
   m_watch = add(file, tr("&Watch…"), {}, [this] { m_page.watchSource(); });
   if (m_caches != nullptr) {
     const auto showKept = [this] { (new KeptChatsDialog(*m_caches, m_session.list.model(), m_engine, &m_window))->open(); };

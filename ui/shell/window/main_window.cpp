@@ -308,7 +308,7 @@ void MainWindow::updateStatus() {
     parts << tr("No model");
   }
   parts << m_downloads->status();
-  parts << m_page->methodText();
+  parts << m_page->statusTexts();
   // Only of what is being written: a finished answer's speed beside the method that comes next would be read as that method's.
   if (f.active) parts << (f.waitsFor.isEmpty() ? phaseText(f.phase, f.phaseDone, f.phaseTotal) : f.waitsFor);
   if (f.active && f.tokensPerS > 0) parts << app::formatSpeed(f.tokensPerS);
