@@ -126,7 +126,6 @@ class Handler : public nlohmann::json_sax<Json> {
   const char* section_name() const { return section_ == Section::kMerges ? "model.merges" : "model.vocab"; }
   void check_token(const std::string& text) const {
     if (text.size() > kMaxTokenBytes) throw Exception(ErrorCode::kLimitExceeded, file_.path, "a token is longer than 4,096 bytes");
-    if (text.empty()) fail("model.vocab", "holds an empty token");
   }
   bool in_vocabulary() const { return section_ == Section::kVocabulary; }
 
@@ -163,7 +162,8 @@ class Handler : public nlohmann::json_sax<Json> {
   bool vocabulary_id(std::int64_t id) {
     if (id < 0) fail("model.vocab", "has a negative id");
     if (id >= kMaxTokenIds) throw Exception(ErrorCode::kLimitExceeded, file_.path, "an id is over 1,048,575");
-    file_.vocabulary.emplace_back(std::move(key_), id);
+    // An id without a text, as Whisper's vocabulary of several languages has one, stands for nothing.
+    if (!key_.empty()) file_.vocabulary.emplace_back(std::move(key_), id);
     key_.clear();
     return true;
   }
