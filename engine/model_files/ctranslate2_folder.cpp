@@ -5,6 +5,7 @@
 #include <map>
 
 #include "engine/base/error.h"
+#include "engine/model_files/file_cursor.h"
 #include "engine/model_files/renamed_tensors.h"
 #include "engine/weights/weight_files.h"
 
@@ -28,42 +29,19 @@ std::optional<StoredType> variable_type(std::uint8_t number) {
   }
 }
 
-// Reads on in the file, never beyond its end.
-class Cursor {
- public:
-  explicit Cursor(const RegularFile& file) : file_(file) {}
-
-  template <class Number>
-  Number number() {
-    Number value{};
-    file_.read_at(position_, std::as_writable_bytes(std::span(&value, 1)));
-    position_ += sizeof value;
-    return value;
-  }
-  std::string text() {
-    std::string value(number<std::uint16_t>(), '\0');
-    file_.read_at(position_, std::as_writable_bytes(std::span(value)));
-    position_ += value.size();
-    if (!value.empty()) value.pop_back();  // the NUL
-    return value;
-  }
-  std::uint64_t position() const { return position_; }
-  void skip(std::uint64_t bytes) {
-    if (bytes > file_.size_bytes() - position_) throw Exception(ErrorCode::kDamagedFile, file_.path(), "the file ends within a tensor");
-    position_ += bytes;
-  }
-
- private:
-  const RegularFile& file_;
-  std::uint64_t position_ = 0;
-};
+// Texts have their length and a NUL around them.
+std::string variable_text(FileCursor& cursor) {
+  std::string value = cursor.text(cursor.number<std::uint16_t>());
+  if (!value.empty()) value.pop_back();
+  return value;
+}
 
 class Variables final : public TensorFile {
  public:
   explicit Variables(RegularFile file) : file_(std::move(file)) {
-    Cursor cursor(file_);
+    FileCursor cursor(file_);
     const auto version = cursor.number<std::uint32_t>();
-    const std::string kind = cursor.text();
+    const std::string kind = variable_text(cursor);
     if (version < kOldest || version > kNewest || kind != kWhisper)
       throw Exception(ErrorCode::kUnsupportedModel, path(), "of CTranslate2's models only Whisper's are read, in versions 5 and 6");
     cursor.number<std::uint32_t>();  // of the kind
@@ -79,8 +57,8 @@ class Variables final : public TensorFile {
   }
 
  private:
-  void read_variable(Cursor& cursor) {
-    const std::string name = cursor.text();
+  void read_variable(FileCursor& cursor) {
+    const std::string name = variable_text(cursor);
     StoredTensor tensor;
     const auto rank = cursor.number<std::uint8_t>();
     if (rank > kMostRank) throw Exception(ErrorCode::kDamagedFile, path() + ": " + name, "it has too many dimensions");
@@ -163,7 +141,7 @@ bool holds_ctranslate2(const std::string& folder) {
   if (!std::filesystem::is_regular_file(folder + "/" + kWeights, error)) return false;
   const RegularFile file = open_inside(folder, kWeights);
   if (file.size_bytes() < 64) return false;
-  Cursor cursor(file);
+  FileCursor cursor(file);
   const auto version = cursor.number<std::uint32_t>();
   const auto length = cursor.number<std::uint16_t>();
   return version > 0 && version <= 16 && length > 0 && length < 32;

@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/model_files/ctranslate2_folder.h"
+#include "engine/model_files/ggml_whisper.h"
 #include "engine/model_files/gguf_model.h"
 #include "engine/model_files/hugging_face_folder.h"
 #include "engine/weights/foreign_format.h"
@@ -93,7 +94,12 @@ std::unique_ptr<ModelPackage> open_package(const std::string& path, const std::s
   if (!fs::is_directory(status)) {
     if (fs::exists(path + ".aria2", error))
       throw Exception(ErrorCode::kNotFetched, path, "its download has not ended: aria2's list of what is missing lies beside it");
-    if (!begins_as_gguf(RegularFile(path))) refuse_file(path);
+    const RegularFile file(path);
+    if (begins_as_ggml_whisper(file)) {
+      if (!projector.empty()) throw Exception(ErrorCode::kInvalidArgument, projector, "a projector belongs to a GGUF file");
+      return std::make_unique<GgmlWhisper>(path);
+    }
+    if (!begins_as_gguf(file)) refuse_file(path);
     return std::make_unique<GgufModel>(path, projector);
   }
   if (!fs::exists(fs::status(fs::path(path) / "config.json", error))) return std::make_unique<GgufModel>(model_inside(path), projector);

@@ -1,9 +1,9 @@
 // Opens the model package at a path that a user chose, or reports what the path is instead: a parent folder, a file, another format.
 //
-// A model is a Hugging Face folder or a GGUF file (whatever its name: Ollama's have none); a folder that holds a single GGUF file stands
-// for it. Used before a model is loaded (engine/generation). Only names in a folder are checked here; the package checks the files'
-// content. A file is identified by its first bytes (engine/weights/foreign_format.h); an unreadable one gives kFileUnreadable. Errors:
-// Exception
+// A model is a Hugging Face folder, a GGUF file (whatever its name: Ollama's have none) or a Whisper file of whisper.cpp; a folder that
+// holds a single GGUF file stands for it. Used before a model is loaded (engine/generation). Only names in a folder are checked here; the
+// package checks the files' content. A file is identified by its first bytes (engine/weights/foreign_format.h); an unreadable one gives
+// kFileUnreadable. Errors: Exception
 //   kModelFolderMissing  subject: the path
 //   kNoModel             subject: the folder, which has neither config.json nor a GGUF file, or the file, which is no GGUF
 //   kNotFetched          subject: the file, in whose place a pointer, a web page, nothing or a part of it lies

@@ -223,33 +223,6 @@ class HeaderReader {
     return info;
   }
 
-  StoredType stored_type(const TensorInfo& info) const {
-    const bool known = info.type < kTensorTypes.size();
-    if (const auto type = known ? stored_type_named(kTensorTypes[info.type]) : std::nullopt) return *type;
-    throw Exception(ErrorCode::kUnsupportedFormat, path_ + ": " + info.name,
-                    known ? "tensors of type " + std::string(kTensorTypes[info.type]) + " are not read"
-                          : "a tensor of type " + std::to_string(info.type) + ", which this program does not know");
-  }
-
-  std::uint64_t bytes_of(const TensorInfo& info, StoredType type) const {
-    const StoredBlock block = stored_block(type);
-    const std::uint64_t row = info.dims.empty() ? 1 : info.dims.front();
-    if (row % block.elements != 0) {
-      refuse_tensor(info, "rows of " + std::to_string(row) + " elements are not whole blocks of " + std::string(stored_type_name(type)));
-    }
-    std::uint64_t bytes = block.bytes;
-    for (std::size_t i = 0; i < info.dims.size(); ++i) {
-      if (info.dims[i] == 0) refuse_tensor(info, "a dimension is 0");
-      const std::uint64_t factor = i == 0 ? info.dims[i] / block.elements : info.dims[i];
-      // Elements are at most 4 times the bytes; offsets and shapes are int64 where they are used.
-      if (__builtin_mul_overflow(bytes, factor, &bytes) ||
-          bytes > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / 4) {
-        refuse_tensor(info, "the shape has more elements than fit 64 bits");
-      }
-    }
-    return bytes;
-  }
-
   void place_tensors(const std::vector<TensorInfo>& infos, GgufHeader& header) const {
     const auto alignment =
         static_cast<std::uint64_t>(header.metadata.integer("general.alignment", kLeastAlignment, kMostAlignment, kDefaultAlignment));
@@ -258,8 +231,9 @@ class HeaderReader {
     }
     const std::uint64_t data = (cursor_.position() + alignment - 1) / alignment * alignment;
     for (const TensorInfo& info : infos) {
-      StoredTensor tensor{.type = stored_type(info)};
-      const std::uint64_t bytes = bytes_of(info, tensor.type);
+      const std::string subject = path_ + ": " + info.name;
+      StoredTensor tensor{.type = stored_type_numbered(info.type, subject)};
+      const std::uint64_t bytes = stored_bytes_of(info.dims, tensor.type, subject);
       if (info.offset % alignment != 0)
         refuse_tensor(info, "the tensor does not lie on a multiple of " + std::to_string(alignment) + " bytes");
       if (data > file_bytes_ || info.offset > file_bytes_ - data || bytes > file_bytes_ - data - info.offset) {
@@ -294,5 +268,30 @@ class HeaderReader {
 }  // namespace
 
 GgufHeader read_gguf_header(const GgufBytes& bytes, const std::string& path) { return HeaderReader(bytes, path).read(); }
+
+StoredType stored_type_numbered(std::uint32_t number, const std::string& subject) {
+  const bool known = number < kTensorTypes.size();
+  if (const auto type = known ? stored_type_named(kTensorTypes[number]) : std::nullopt) return *type;
+  throw Exception(ErrorCode::kUnsupportedFormat, subject,
+                  known ? "tensors of type " + std::string(kTensorTypes[number]) + " are not read"
+                        : "a tensor of type " + std::to_string(number) + ", which this program does not know");
+}
+
+std::uint64_t stored_bytes_of(std::span<const std::uint64_t> dims, StoredType type, const std::string& subject) {
+  const auto refuse = [&](const std::string& reason) { throw Exception(ErrorCode::kDamagedFile, subject, reason); };
+  const StoredBlock block = stored_block(type);
+  const std::uint64_t row = dims.empty() ? 1 : dims.front();
+  if (row % block.elements != 0)
+    refuse("rows of " + std::to_string(row) + " elements are not whole blocks of " + std::string(stored_type_name(type)));
+  std::uint64_t bytes = block.bytes;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] == 0) refuse("a dimension is 0");
+    const std::uint64_t factor = i == 0 ? dims[i] / block.elements : dims[i];
+    // Elements are at most 4 times the bytes; offsets and shapes are int64 where they are used.
+    if (__builtin_mul_overflow(bytes, factor, &bytes) || bytes > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / 4)
+      refuse("the shape has more elements than fit 64 bits");
+  }
+  return bytes;
+}
 
 }  // namespace winnow

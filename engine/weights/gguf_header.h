@@ -41,4 +41,9 @@ struct GgufBytes {
 
 GgufHeader read_gguf_header(const GgufBytes& bytes, const std::string& path);
 
+// A tensor's type by ggml's number, and the bytes of its dimensions, innermost first; files of before GGUF have the same. subject: for
+// errors, "<path>: <tensor>".
+StoredType stored_type_numbered(std::uint32_t number, const std::string& subject);
+std::uint64_t stored_bytes_of(std::span<const std::uint64_t> dims, StoredType type, const std::string& subject);
+
 }  // namespace winnow

@@ -43,6 +43,9 @@ QString offeredFile(const QString& folder, const ModelOffer& offer) {
 }
 
 QString fetchedSpeechModel(const QString& folder) {
+  const QDir models(folder);
+  const QStringList put = models.entryList({QStringLiteral("ggml-*.bin")}, QDir::Files, QDir::Name);
+  if (!put.isEmpty()) return models.absoluteFilePath(put.first());
   for (const ModelOffer& offer : speechOffers())
     if (isFetched(folder, offer)) return offeredFile(folder, offer);
   return {};

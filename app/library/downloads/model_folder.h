@@ -17,7 +17,7 @@ namespace winnow::app {
 QString modelsFolder(const QString& data);
 // The path of the offer's model when it has been fetched: a file, or a folder.
 QString offeredFile(const QString& folder, const ModelOffer& offer);
-// The speech model of an offer that was fetched; empty: there is none.
+// The speech model: the first by name of whisper.cpp's files that was put there, or an offer that was fetched; empty: there is none.
 QString fetchedSpeechModel(const QString& folder);
 // Files of its sizes lie there. For lists; whoever is asked for the model checks it.
 bool isFetched(const QString& folder, const ModelOffer& offer);

@@ -57,7 +57,8 @@ std::optional<std::string> content_of_sound(const std::string& path) {
 }  // namespace
 
 void add_speech_options(CLI::App& command, ListenOptions& options, const char* model_option) {
-  command.add_option(model_option, options.model, "the speech model's folder (Whisper); default: the one that `get` fetched");
+  command.add_option(model_option, options.model,
+                     "the speech model: a folder of Whisper, or a ggml-*.bin of whisper.cpp; default: the one that `get` fetched");
   command.add_option("--language", options.language, "the language that is spoken (en, de, ...); default: found by the model");
 }
 

@@ -69,6 +69,20 @@ TEST_F(CliTranscribe, WithoutASpeechModelItSaysHowToGetOne) {
   EXPECT_NE(foreign.err.find("does not know this language"), std::string::npos) << foreign.err;
 }
 
+// What it hears with is tests/engine/speech; here it is found, and refused as what it is.
+TEST_F(CliTranscribe, AFileOfWhisperCppInTheFolderOfModelsIsTheSpeechModel) {
+  const std::uint32_t head[] = {0x67676d6c, 51'864, 100, 32, 2, 2, 40, 32, 2, 2, 80, 1};
+  const std::string bytes(reinterpret_cast<const char*>(head), sizeof head);
+  fs::create_directories(scratch_.file("home/data/models"));
+  const std::string file = scratch_.write("home/data/models/ggml-tiny.en.bin", bytes);
+  for (const std::string& model : {std::string(), " --model " + shell_quoted(file)}) {
+    const ProgramRun run = run_command(scratch_, "transcribe" + model + " " + shell_quoted(sound()));
+    EXPECT_EQ(run.exit_code, 1);
+    EXPECT_NE(run.err.find("ggml-tiny.en.bin"), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find("the file ends too early"), std::string::npos) << run.err;
+  }
+}
+
 TEST_F(CliTranscribe, AskListensOnceAndAVideoWithoutSoundIsAsked) {
   const std::string ask = "ask --json --max-tokens 2 --frames 2 --listen --speech-model " + model() + " --video " +
                           shell_quoted(demo("samples/ten-seconds.mp4")) + " 'What is the first shape?'";
