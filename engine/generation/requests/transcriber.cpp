@@ -27,7 +27,7 @@ namespace {
 // In fp32 on a CPU where nothing else is asked for: such models are small, and equal to the reference then.
 WeightPlan plan_of(WeightFormat format, at::Device device) {
   WeightPlan plan = weights_as(format, format == WeightFormat::kInt8 ? VisionFormat::kInt8 : VisionFormat::kAuto, device);
-  if (format == WeightFormat::kAuto && device.is_cpu()) plan.arithmetic = at::kFloat;
+  if (format != WeightFormat::kBf16 && device.is_cpu()) plan.arithmetic = at::kFloat;
   return plan;
 }
 
