@@ -57,8 +57,7 @@ std::optional<RequestBody> VideoSteps::next() {
       if (m_answer.verdict != Verdict::kYes || m_question->when.empty() || !m_answer.timesS.empty()) return std::nullopt;
       return ask(Step::kWhen, m_question->when);
     case Step::kWhen:
-    case Step::kEnd:
-      return std::nullopt;
+    case Step::kEnd: return std::nullopt;
   }
   return m_question ? ask(Step::kWhether, m_question->whether) : std::nullopt;
 }

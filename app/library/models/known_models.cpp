@@ -21,7 +21,7 @@ constexpr qint64 kWhole = 4;
 constexpr double kShareOfReading = 0.95;
 constexpr double kUsualShare = 0.2;
 constexpr double kWordsPerToken = 0.85;
-constexpr int kUsualQuestion = 512;      // tokens of text beside the frames
+constexpr int kUsualQuestion = 512;  // tokens of text beside the frames
 
 Sight sightOf(const std::string& word) {
   if (word == "videos") return Sight::kVideos;
