@@ -14,7 +14,9 @@
 #include "ui/composer/attachment_tray.h"
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/viewer_parts.h"
+#include "ui/kept_map/kept_heat_map.h"
 #include "ui/kept_map/kept_map_dialog.h"
+#include "ui/kept_map/patch_view.h"
 #include "ui/shell/turns/kept_map_pages.h"
 
 namespace winnow::test {

@@ -9,6 +9,7 @@
 #include "ui/composer/method_control.h"
 #include "ui/composer/plan_line.h"
 #include "ui/composer/plan_words.h"
+#include "ui/theme/popup_card.h"
 
 namespace winnow::test {
 namespace {

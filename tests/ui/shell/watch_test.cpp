@@ -18,6 +18,7 @@
 #include "ui/shell/turns/watch_controller.h"
 #include "ui/watch/watch_bar.h"
 #include "ui/watch/watch_dialog.h"
+#include "ui/watch/watch_strip.h"
 
 namespace winnow::test {
 namespace {

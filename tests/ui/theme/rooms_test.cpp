@@ -8,6 +8,7 @@
 #include <QToolButton>
 
 #include "tests/ui/support/window_fixture.h"
+#include "ui/inspector/inspector_panel.h"
 #include "ui/model_library/models_dialog.h"
 #include "ui/recipes/method_picker.h"
 #include "ui/settings_view/settings_dialog.h"
