@@ -120,7 +120,7 @@ VideoShelfPage::VideoShelfPage(const std::vector<ShelfRow>& rows, QWidget* paren
   });
   connect(m_question, &QLineEdit::textChanged, this, [this] { setWork(m_work); });
   connect(m_list, &QTreeWidget::currentItemChanged, this, &VideoShelfPage::showTime);
-  connect(&theme(), &Theme::changed, this, &VideoShelfPage::showRows);
+  connect(&theme(), &Theme::changed, this, [this] { std::ranges::for_each(m_rows, [this](const ShelfRow& row) { showRow(row); }); });
   showRows();
 }
 
@@ -136,7 +136,6 @@ void VideoShelfPage::setWork(const ShelfWork& work) {
 }
 
 void VideoShelfPage::showRows() {
-  const QVariant before = m_list->currentItem() != nullptr ? m_list->currentItem()->data(kName, kNumberRole) : QVariant();
   std::vector<std::size_t> order(m_rows.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, [this](std::size_t row) { return rankOf(m_rows[row]); });
@@ -148,8 +147,8 @@ void VideoShelfPage::showRows() {
       auto* item = m_items[row] = new QTreeWidgetItem(m_list);
       item->setData(kName, kNumberRole, QVariant::fromValue(row));
       showRow(m_rows[row]);
-      if (item->data(kName, kNumberRole) == before || m_list->currentItem() == nullptr) m_list->setCurrentItem(item);
     }
+    m_list->setCurrentItem(m_list->topLevelItem(0));
   }
   showTime();
 }

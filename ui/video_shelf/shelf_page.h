@@ -51,7 +51,7 @@ class VideoShelfPage : public QDialog {
   VideoShelfPage(const std::vector<ShelfRow>& rows, QWidget* parent);
 
   void setWork(const ShelfWork& work);
-  void showRows();  // all anew: first those that show what was asked for, then those that do not say
+  void showRows();  // all anew: first those that show what was asked for, the first one current, then those that do not say
   void showRow(const ShelfRow& row);
 
   QTreeWidget* list() const { return m_list; }

@@ -237,7 +237,7 @@ TEST_F(ModelFetchTest, OneThatSeesSaysHowFastItAnswersHere) {
   // 6.2 GB and a fifth of 25,088 tokens of 147,456 bytes: 6.94 GB a token; 30 GB a second give 13.5 GB of words.
   offerOneThatSees(QStringLiteral("owner/Sees-8B-GGUF"), {16'000'000'000, 0, 30e9});
   openDemo();
-  EXPECT_TRUE(words().startsWith(QStringLiteral("About 2 words a second here. Model > Models… has others."))) << words().toStdString();
+  EXPECT_TRUE(words().startsWith(QStringLiteral("About 3 words a second here. Model > Models… has others."))) << words().toStdString();
 }
 
 TEST_F(ModelFetchTest, ClosingTheWindowGivesItUp) {
