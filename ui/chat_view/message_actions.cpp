@@ -157,6 +157,7 @@ std::vector<std::pair<Action, QString>> buttonsOf(const MessageContent& answer) 
     const QString check = ActionWords::tr("What changed? Check against the full cache");
     buttons.emplace_back(Action::kCheck, answer.divergence.isEmpty() ? check : check + QLatin1Char('\n') + answer.divergence);
   }
+  if (answer.citable) buttons.emplace_back(Action::kCite, ActionWords::tr("Where it stands: the lines that fit this answer best"));
   if (answer.hasKeptMap) buttons.emplace_back(Action::kKeptMap, ActionWords::tr("What each layer kept of the prompt"));
   return buttons;
 }
@@ -198,6 +199,16 @@ void addFooter(const MessageContent& content, const QRectF& rect, bool showAll, 
   if (!line.verdict.isEmpty()) wide += verdictGap() + font.horizontalAdvance(line.verdict);
   const QRectF at(rect.left(), y, std::min(std::ceil(wide), most), size);
   areas.push_back({Action::kFigures, at, line.figures, 0, false, {}});
+}
+
+void addQuotes(const MessageContent& content, const QRectF& rect, std::vector<ActionArea>& areas) {
+  qreal y = rect.top();
+  for (int i = 0; i < content.quotes.size(); ++i) {
+    const QString& label = content.quotes[i];
+    const qreal width = std::min(rect.width(), labelWidth(label) + theme().px(40));
+    areas.push_back({Action::kQuote, QRectF(rect.left(), y, width, buttonHeight()), label, i, true, label});
+    y += quoteStep();
+  }
 }
 
 void addComparisons(const MessageContent& content, const QRectF& rect, std::vector<ActionArea>& areas) {
@@ -247,6 +258,7 @@ std::vector<ActionArea> actionsOf(const MessageRows& message, bool showAll) {
       case RowKind::kThought: addThought(message, rect, areas); break;
       case RowKind::kPhase: addStop(message.content(), rect, areas); break;
       case RowKind::kError: addOfError(message, rect, areas); break;
+      case RowKind::kQuotes: addQuotes(content, rect, areas); break;
       case RowKind::kNote: addWayOn(content, rect, areas); break;
       case RowKind::kFooter: addFooter(content, rect, showAll, areas); break;
       case RowKind::kComparisons: addComparisons(content, rect, areas); break;

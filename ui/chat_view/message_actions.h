@@ -28,6 +28,8 @@ enum class Action : int {
   kEdit,
   kCheck,
   kComparison,
+  kCite,   // the lines that fit the answer best
+  kQuote,  // one of them
   kKeptMap,
   kContinue,
   kReadAgain,
@@ -45,7 +47,7 @@ struct ActionArea {
   Action action = Action::kNone;
   QRectF rect;
   QString label;
-  int index = 0;          // attachment, comparison, block of code
+  int index = 0;          // attachment, comparison, quote, block of code
   bool hasGlyph = false;  // drawn as one
   QString word;           // beside the glyph, where there is room; the label is its tooltip
 };

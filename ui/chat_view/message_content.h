@@ -6,6 +6,7 @@
 #include <QImage>
 #include <QSize>
 #include <QString>
+#include <QStringList>
 #include <chrono>
 #include <optional>
 #include <vector>
@@ -110,6 +111,8 @@ struct MessageContent {
   Verdict verdictKind = Verdict::kNone;
   QString divergence{};                          // of the same: how far it is apart, for the tool tip
   bool checkable = false;                        // an answer that can be checked
+  bool citable = false;                          // an answer whose thread has lines that can be quoted
+  QStringList quotes{};                          // of those that fit it best, once asked for: "report.pdf · page 3 · the words"
   std::vector<ComparisonSummary> comparisons{};  // of a question
   bool bare = false;                             // the text alone: no role, no footer, no actions that change the chat
 };

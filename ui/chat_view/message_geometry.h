@@ -21,6 +21,7 @@ inline qreal buttonHeight() { return theme().px(28); }
 inline qreal sidewaysBarHeight() { return theme().px(12); }
 inline qreal thoughtIndent() { return theme().px(16); }  // of its words, beside a bar
 inline qreal phaseLineHeight() { return theme().px(30); }
+inline qreal quoteStep() { return buttonHeight() + theme().px(4); }
 inline qreal comparisonStep() { return theme().px(34); }  // from one entry to the next
 inline qreal verdictGap() { return theme().px(28); }      // its sign stands in it
 // Between the answer's number and its arrows.

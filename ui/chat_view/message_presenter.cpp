@@ -185,6 +185,7 @@ struct Attached {
   app::AttachedKind all = app::AttachedKind::kNothing;
   bool before = false;
   bool now = false;
+  bool lines = false;  // of documents or subtitles
 };
 
 // Without a copy of the branch, for every message of a chat is presented; messages stand behind their parents.
@@ -197,6 +198,7 @@ Attached attachedTo(const app::StoredMessage& answer, const app::LoadedConversat
     wanted = message->parent;
     for (const app::Attachment& attachment : message->attachments) {
       counts.add(attachment.kind);
+      attached.lines = attached.lines || attachment.kind == MediaKind::kDocument || !attachment.subtitles.isEmpty();
       (message->id == answer.parent ? attached.now : attached.before) = true;
     }
   }
@@ -308,6 +310,7 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
   if (message.hasRun) {
     content.metrics = metricsOf(message.run, m_methods);
     const Attached attached = attachedTo(message, around.chat);
+    content.citable = attached.lines && !message.text.isEmpty();
     if (message.run.figures.tokens.thread_visual > 0) content.metrics.keptOf = app::attachedNoun(attached.all);
     if (!content.metrics.byServer && wasChosenEarlier(message.run, attached, m_methods))
       content.chosenEarlier = tr("Written from %1 of %2, chosen for an earlier question.")
@@ -341,6 +344,7 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
       content.verdict = around.notChecked;
     }
   }
+  content.quotes = around.quotes;
   content.comparisons = comparisonsOf(message.id, around);
   const QList<app::MessageId> siblings = app::siblingsOf(around.chat.messages, message.id);
   content.branchCount = std::max<int>(1, static_cast<int>(siblings.size()));

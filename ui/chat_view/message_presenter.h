@@ -30,6 +30,7 @@ struct MessageSurroundings {
   std::optional<AnswerPhase> running;  // may be of another chat
   app::MessageId comparing = 0;        // the question that is being compared; 0: none
   QString notChecked{};                // why the message was not checked by itself; empty: it may be
+  QStringList quotes{};                // MessageContent's
 };
 
 struct MediumInThread {

@@ -135,6 +135,7 @@ void MessageRows::rebuildRows() {
   if (assistant && !m_content.attachments.empty()) add(RowKind::kAttachments);
   if (!m_content.phase.isEmpty()) add(RowKind::kPhase);
   if (m_content.error) add(RowKind::kError);
+  if (!m_content.quotes.isEmpty()) add(RowKind::kQuotes);
   if (!noteOf(m_content).isEmpty()) add(RowKind::kNote);
   const bool busy = m_content.status == MessageStatus::kWaiting || m_content.status == MessageStatus::kStreaming;
   if (m_content.bare) return;
@@ -223,6 +224,7 @@ qreal MessageRows::measureFixed(const Row& row) const {
     }
     case RowKind::kFooter: return buttonHeight();
     case RowKind::kComparisons: return static_cast<qreal>(m_content.comparisons.size()) * comparisonStep() - theme().px(6);
+    case RowKind::kQuotes: return static_cast<qreal>(m_content.quotes.size()) * quoteStep() - theme().px(4);
     case RowKind::kThought: return buttonHeight();
     case RowKind::kThoughtTail: return caption.height() + theme().px(4);
     case RowKind::kText:

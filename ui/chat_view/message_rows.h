@@ -26,6 +26,7 @@ enum class RowKind : int {
   kText,
   kPhase,
   kError,
+  kQuotes,
   kNote,
   kFooter,
   kComparisons

@@ -42,6 +42,7 @@ class MessageInterface : public QAccessibleInterface {
     for (const TextMark& mark : content.marks) {
       if (!mark.note.isEmpty()) name += QLatin1Char('\n') + mark.note;
     }
+    for (const QString& quote : content.quotes) name += QStringLiteral(" [") + quote + QLatin1Char(']');
     for (const ComparisonSummary& comparison : content.comparisons) name += QStringLiteral(" [") + comparison.label + QLatin1Char(']');
     return name;
   }

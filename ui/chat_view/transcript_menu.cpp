@@ -25,6 +25,12 @@ QString codeLabel(const TranscriptMenuChoices& choices, std::size_t listing) {
   return choices.code.size() < 2 ? language : MenuWords::tr("%1 (&%2)").arg(language).arg(listing + 1);
 }
 
+// No menu is as wide as a line, and none has a letter of it underlined.
+QString shortened(const QString& line) {
+  constexpr qsizetype kMost = 60;
+  return QString(line.size() > kMost ? line.left(kMost) + u'…' : line).replace(u'&', QStringLiteral("&&"));
+}
+
 // Buttons of a message that nothing else in the menu does.
 bool isOnlyAButton(Action action) {
   return action == Action::kPreviousBranch || action == Action::kNextBranch || action == Action::kFindFile ||
@@ -48,6 +54,8 @@ void addOfMessage(QMenu& menu, const MessageContent& content, const TranscriptMe
     if (!content.fromPart.isEmpty()) add(MenuWords::tr("Answer from a&ll frames"), Action::kReadAll);
     add(MenuWords::tr("&Regenerate"), Action::kRegenerate);
     if (content.checkable) add(MenuWords::tr("&What changed? Check against the full cache"), Action::kCheck);
+    if (content.citable) add(MenuWords::tr("Where it &stands"), Action::kCite);
+    for (int i = 0; i < content.quotes.size(); ++i) add(MenuWords::tr("Open: %1").arg(shortened(content.quotes[i])), Action::kQuote, i);
     if (content.hasKeptMap) add(MenuWords::tr("&Kept tokens"), Action::kKeptMap);
     if (content.metrics.valid) add(MenuWords::tr("&Figures of this answer"), Action::kFigures);
   } else if (content.speaker == Speaker::kUser) {

@@ -37,14 +37,17 @@ Glyph glyphOf(const ActionArea& area) {
     case Action::kNextBranch: return Glyph::kChevronRight;
     case Action::kCheck: return Glyph::kDiffers;
     case Action::kComparison: return Glyph::kColumns;
+    case Action::kCite:
+    case Action::kQuote: return Glyph::kDocument;
     default: return Glyph::kCopy;
   }
 }
 
 bool isOutlined(Action action) {
   return action == Action::kRetry || action == Action::kErrorDetails || action == Action::kErrorCopy || action == Action::kStop ||
-         action == Action::kComparison || action == Action::kContinue || action == Action::kReadAgain || action == Action::kReadAll ||
-         action == Action::kFindFile || action == Action::kAnswerNow || action == Action::kNewChat || action == Action::kAnswerAlone;
+         action == Action::kComparison || action == Action::kQuote || action == Action::kContinue || action == Action::kReadAgain ||
+         action == Action::kReadAll || action == Action::kFindFile || action == Action::kAnswerNow || action == Action::kNewChat ||
+         action == Action::kAnswerAlone;
 }
 
 }  // namespace
@@ -118,6 +121,7 @@ void TranscriptPainter::paintRow(int index, std::size_t r, const QRectF& clip) {
     case RowKind::kNote: paintNote(message.content(), rect); break;
     case RowKind::kFooter: paintFooter(message); break;
     case RowKind::kThought:
+    case RowKind::kQuotes:
     case RowKind::kComparisons: break;  // actions only
   }
 }
@@ -400,9 +404,11 @@ void TranscriptPainter::paintAction(const ActionArea& area, bool hovered) {
     paintGlyph(m_painter, glyphOf(area), QRectF(room.left() + theme().px(8), room.center().y() - glyph / 2, glyph, glyph), color);
     room.adjust(theme().px(8) + glyph, 0, 0, 0);
   }
+  const bool isQuote = area.action == Action::kQuote;  // quotes stand below each other
+  if (isQuote) room.adjust(theme().px(6), 0, -theme().px(8), 0);
   m_painter.setPen(color);
   m_painter.drawText(
-      room, Qt::AlignCenter,
+      room, isQuote ? Qt::AlignLeft | Qt::AlignVCenter : Qt::AlignCenter,
       QFontMetricsF(m_painter.font()).elidedText(area.word.isEmpty() ? area.label : area.word, Qt::ElideRight, room.width()));
 }
 

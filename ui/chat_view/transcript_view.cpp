@@ -220,7 +220,8 @@ bool TranscriptView::endInView() const {
   if (messageCount() == 0) return true;
   const MessageRows& last = m_layout.at(messageCount() - 1);
   const auto foot = std::find_if(last.rows().begin(), last.rows().end(), [](const Row& row) {
-    return row.kind == RowKind::kError || row.kind == RowKind::kNote || row.kind == RowKind::kFooter || row.kind == RowKind::kComparisons;
+    return row.kind == RowKind::kError || row.kind == RowKind::kQuotes || row.kind == RowKind::kNote || row.kind == RowKind::kFooter ||
+           row.kind == RowKind::kComparisons;
   });
   if (foot == last.rows().end()) return false;
   return m_layout.top(messageCount() - 1) + last.rowRect(*foot).top() < verticalScrollBar()->value() + viewport()->height();
@@ -454,6 +455,8 @@ void TranscriptView::trigger(int index, Action action, int part) {
     case Action::kFigures: Q_EMIT figuresRequested(id); break;
     case Action::kStop: Q_EMIT stopRequested(id); break;
     case Action::kCheck: Q_EMIT checkRequested(id); break;
+    case Action::kCite: Q_EMIT citeRequested(id); break;
+    case Action::kQuote: Q_EMIT quoteActivated(id, part); break;
     case Action::kComparison: Q_EMIT comparisonActivated(id, part); break;
     case Action::kPreviousBranch: Q_EMIT branchRequested(id, -1); break;
     case Action::kNextBranch: Q_EMIT branchRequested(id, 1); break;

@@ -80,6 +80,8 @@ class TranscriptView : public QAbstractScrollArea {
   void answerAloneRequested(qint64 id);  // without what was said before
   void editRequested(qint64 id);         // of a question
   void checkRequested(qint64 id);
+  void citeRequested(qint64 id);
+  void quoteActivated(qint64 id, int index);
   void comparisonActivated(qint64 id, int index);
   void keptMapRequested(qint64 id);   // of an answer
   void figuresRequested(qint64 id);   // of an answer

@@ -306,6 +306,10 @@ QList<SearchHit> ChatDatabase::search(const QString& query, int limit) {
   return m_impl->access([&](SqliteConnection& db) { return searchChats(db, query, limit); });
 }
 
+QList<SearchHit> ChatDatabase::linesBehind(ConversationId chat, MessageId answer, int limit) {
+  return m_impl->access([&](SqliteConnection& db) { return app::linesBehind(db, chat, answer, limit); });
+}
+
 TurnIds ChatDatabase::beginTurn(const NewQuestion& question) {
   checkQuestion(question);
   const TurnIds ids = m_impl->write([&](SqliteConnection& db) {

@@ -67,6 +67,7 @@ class ChatDatabase {
   LoadedConversation loadConversation(ConversationId id);
   // Every word of `query` must occur (prefixes count); the query is taken literally. At most `limit` hits, best first.
   QList<SearchHit> search(const QString& query, int limit = 50);
+  QList<SearchHit> linesBehind(ConversationId chat, MessageId answer, int limit);  // chat_search.h
 
   // Stores the question, its attachments and an empty `streaming` answer; clears the draft. One transaction.
   TurnIds beginTurn(const NewQuestion& question);

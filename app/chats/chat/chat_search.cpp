@@ -1,6 +1,7 @@
 #include "app/chats/chat/chat_search.h"
 
 #include <QFileInfo>
+#include <QRegularExpression>
 #include <QStringList>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@ namespace winnow::app {
 namespace {
 
 constexpr qsizetype kMostSearchWords = 16;
+constexpr qsizetype kMostAnswerWords = 64;
 
 // Each taken literally by FTS5: in double quotes, those inside doubled; it may be the beginning of a word.
 QStringList wordsOf(const QString& query) {
@@ -36,7 +38,7 @@ QString likePattern(const QString& query) {
 std::string lineHits(const std::string& ofFiles) {
   return "SELECT a.conversation_id, coalesce(a.message_id, 0), c.title, "
          "snippet(file_line_fts, 0, char(8296), char(8297), char(8230), 24), a.path, a.sha256, a.kind, "
-         "l.kind, l.start_s, l.end_s, l.line, l.page, l.text "
+         "l.kind, l.start_s, l.end_s, l.line, l.page, l.text, f.rank "
          "FROM file_line_fts f JOIN file_line l ON l.id = f.rowid JOIN attachment a ON a.sha256 = l.sha256 "
          "JOIN conversation c ON c.id = a.conversation_id WHERE file_line_fts MATCH ? AND c.deleted_ms = 0 AND a.id = "
          "(SELECT max(b.id) FROM attachment b WHERE b.sha256 = a.sha256 AND b.conversation_id = a.conversation_id)" +
@@ -50,6 +52,14 @@ std::string scatteredHits(qsizetype words) {
   std::string all = kFilesWith;
   for (qsizetype i = 1; i < words; ++i) all += std::string(" INTERSECT ") + kFilesWith;
   return lineHits(" AND l.sha256 IN (" + all + ") AND l.sha256 NOT IN (" + kFilesWith + ")");
+}
+
+// Words as FTS5 takes text apart, each once.
+QStringList plainWordsOf(const QString& text) {
+  static const QRegularExpression between(QStringLiteral("[^\\p{L}\\p{N}]+"), QRegularExpression::UseUnicodePropertiesOption);
+  QStringList words = text.toLower().split(between, Qt::SkipEmptyParts);
+  words.removeDuplicates();
+  return words.mid(0, kMostAnswerWords);
 }
 
 SearchHit hitOf(const SqliteStatement& row) {
@@ -111,6 +121,28 @@ QList<SearchHit> searchChats(SqliteConnection& db, const QString& query, int lim
       "SELECT a.conversation_id, coalesce(a.message_id, 0), c.title, snippet(file_name_fts, 0, char(8296), char(8297), char(8230), 24) "
       "FROM file_name_fts f JOIN attachment a ON a.id = f.rowid JOIN conversation c ON c.id = a.conversation_id "
       "WHERE file_name_fts MATCH ? AND c.deleted_ms = 0 ORDER BY f.rank LIMIT ?");
+  return hits;
+}
+
+QList<SearchHit> linesBehind(SqliteConnection& db, ConversationId chat, MessageId answer, int limit) {
+  QStringList words;
+  {
+    SqliteStatement row = db.prepare("SELECT m.text FROM message m, message a WHERE a.id = ?1 AND m.id IN (a.id, a.parent_id)");
+    row.bind(answer);
+    while (row.step()) words << plainWordsOf(row.text(0));
+  }
+  QList<SearchHit> hits;
+  if (words.isEmpty()) return hits;
+  static const std::string sql = lineHits(" AND a.conversation_id = ? AND a.message_id <= ? AND l.kind <> ?");
+  SqliteStatement row = db.prepare(sql.c_str());
+  row.bind(QLatin1Char('"') + words.join(QStringLiteral("\" OR \"")) + QLatin1Char('"'));
+  row.bind(static_cast<qint64>(chat)).bind(answer).bind(static_cast<int>(LineKind::kDescribed)).bind(limit);
+  double best = 0.0;  // ranks are negative
+  while (row.step() && row.real(13) <= best / 2) {
+    if (hits.isEmpty()) best = row.real(13);
+    hits.push_back(hitOf(row));
+    hits.back().place = placeOf(row);
+  }
   return hits;
 }
 

@@ -13,7 +13,11 @@ namespace winnow::app {
 // Titles and drafts first, the newest of them first; then messages, the best first; then lines of attached files that have all of the
 // words, then lines that have one of them, of files that have them all; then names of files.
 QList<SearchHit> searchChats(SqliteConnection& db, const QString& query, int limit);
-// The same in the chats as they are saved, also while a window has them open. None where nothing is saved yet.
+// Lines of the chat's attached files, those that fit the answer best first: by BM25 with the words of the answer and of its question. Files
+// that came after the answer are left out, and lines that fit less than half as well as the best. An answer of no more than a "yes" is
+// found by its question.
+QList<SearchHit> linesBehind(SqliteConnection& db, ConversationId chat, MessageId answer, int limit);
+// What searchChats() finds in the chats as they are saved, also while a window has them open. None where nothing is saved yet.
 QList<SearchHit> searchSavedChats(const ChatFolders& folders, const QString& query, int limit);
 
 }  // namespace winnow::app

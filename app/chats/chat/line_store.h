@@ -17,9 +17,12 @@ class LineStore : public QObject {
   // In place of the file's lines of this kind.
   RequestToken store(const QByteArray& sha256, LineKind kind, const QList<FileLine>& lines);
   RequestToken load(const QByteArray& sha256);  // `loaded`
+  // The three lines of the chat's files that fit the answer best: `found`.
+  RequestToken findBehind(ConversationId chat, MessageId answer);
 
  Q_SIGNALS:
   void loaded(winnow::app::RequestToken token, const QList<winnow::app::FileLine>& lines);
+  void found(winnow::app::MessageId answer, const QList<winnow::app::SearchHit>& lines);
 
  private:
   ChatStore& m_store;

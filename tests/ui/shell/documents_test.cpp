@@ -100,6 +100,25 @@ TEST_F(DocumentsTest, IsSavedWithTheChatAndSpokenOfAsADocument) {
   viewer->close();
 }
 
+TEST_F(DocumentsTest, AnAnswerQuotesTheLinesThatFitIt) {
+  m_preview->passages["/notes/report.txt"] = {{app::LineKind::kPassage, -1, -1, 11, 0, QStringLiteral("The committee met in Boston.")},
+                                              {app::LineKind::kPassage, -1, -1, 40, 0, QStringLiteral("Snow fell.")}};
+  attach("/notes/report.txt");
+  ask(QStringLiteral("Where was the committee?"));
+  const auto click = [this](ui::Action action) {
+    QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(last().id, action).center());
+  };
+  ASSERT_TRUE(last().citable);
+  EXPECT_TRUE(last().quotes.isEmpty());
+  click(ui::Action::kCite);
+  ASSERT_TRUE(waitUntil([this] { return !last().quotes.isEmpty(); }));
+  EXPECT_EQ(last().quotes, QStringList{QStringLiteral("report.txt · line 12 · The committee met in Boston.")});
+  click(ui::Action::kQuote);
+  auto* viewer = m_window->findChild<ui::DocumentViewer*>();
+  ASSERT_NE(viewer, nullptr);
+  viewer->close();
+}
+
 TEST_F(DocumentsTest, TheMapShowsItsWordsAndFindsThem) {
   attach("/notes/report.txt");
   ask(QStringLiteral("Who wrote it?"));

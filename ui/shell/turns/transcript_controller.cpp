@@ -23,6 +23,7 @@
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/page_viewer.h"
 #include "ui/composer/password_dialog.h"
+#include "ui/models/found_places_model.h"
 #include "ui/shell/ground/window_services.h"
 #include "ui/shell/turns/chat_session.h"
 #include "ui/shell/turns/comparison_controller.h"
@@ -63,6 +64,7 @@ TranscriptController::TranscriptController(const WindowServices& services, ChatS
                                            TranscriptView& view, QObject* parent)
     : QObject(parent),
       m_store(services.store),
+      m_lines(services.store),
       m_preview(services.preview),
       m_session(session),
       m_comparison(comparison),
@@ -90,6 +92,9 @@ TranscriptController::TranscriptController(const WindowServices& services, ChatS
       if (!content.attachments.empty() && content.attachments.front().pointedAt) m_view.updateMessage(content);
     }
   });
+  connect(&m_view, &TranscriptView::citeRequested, this, [this](qint64 answer) { m_lines.findBehind(m_session.chat.id(), answer); });
+  connect(&m_lines, &app::LineStore::found, this, &TranscriptController::showQuotes);
+  connect(&m_view, &TranscriptView::quoteActivated, this, [this](qint64 answer, int number) { showPlace(m_quotes.value(answer)[number]); });
   connect(&m_view, &TranscriptView::scrolled, this, [this] {
     if (!m_restoring) m_timer.start();
   });
@@ -125,8 +130,10 @@ TranscriptController::TranscriptController(const WindowServices& services, ChatS
 }
 
 MessageContent TranscriptController::contentOf(const app::StoredMessage& message) {
+  QStringList quotes;
+  for (const app::SearchHit& hit : m_quotes.value(message.id)) quotes << tr("%1 · %2").arg(placeName(*hit.place), foundWords(hit));
   MessageContent content = m_presenter.contentOf(
-      message, {m_session.chat.loaded(), m_session.answers.phase(), m_comparison.question(), m_unchecked.value(message.id)});
+      message, {m_session.chat.loaded(), m_session.answers.phase(), m_comparison.question(), m_unchecked.value(message.id), quotes});
   for (AttachmentSummary& attachment : content.attachments) {
     if (!attachment.pointedAt) continue;
     if (const QImage picture = pictureOf(*attachment.pointedAt); !picture.isNull()) attachment.thumbnail = picture;
@@ -170,6 +177,12 @@ void TranscriptController::saveView() {
   if (m_view.messageCount() == 0) return;
   const TranscriptView::Anchor anchor = m_view.anchor();
   m_session.chat.saveView(anchor.message, anchor.offset);
+}
+
+void TranscriptController::showQuotes(app::MessageId answer, const QList<app::SearchHit>& lines) {
+  if (lines.isEmpty()) return Q_EMIT refused(tr("No line of this chat's files has words of the answer."));
+  m_quotes[answer] = lines;
+  m_session.chat.tellChanged(answer);
 }
 
 void TranscriptController::showPlace(const app::SearchHit& hit) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/chats/chat/line_store.h"
 #include "app/chats/settings/settings.h"
 #include "ui/chat_view/message_presenter.h"
 #include "ui/composer/media_preview.h"
@@ -53,6 +54,7 @@ class TranscriptController : public QObject {
   void findFile(qint64 answer);
   void moveMedia(const QByteArray& from, const QByteArray& to);
   void showWanted();
+  void showQuotes(app::MessageId answer, const QList<app::SearchHit>& lines);
   void openAttachment(qint64 message, int index);
   // at: seconds of a video, the line of a document.
   void openMedium(qint64 message, int index, double at, const std::vector<DrawnBox>& boxes = {});
@@ -65,12 +67,14 @@ class TranscriptController : public QObject {
   QImage pictureOf(const PointedAt& pointedAt);
 
   app::ChatStore& m_store;
+  app::LineStore m_lines;
   MediaPreview& m_preview;
   ChatSession& m_session;
   const ComparisonController& m_comparison;
   TranscriptView& m_view;
   MessagePresenter m_presenter;
-  QHash<app::MessageId, QString> m_unchecked;  // why
+  QHash<app::MessageId, QString> m_unchecked;             // why
+  QHash<app::MessageId, QList<app::SearchHit>> m_quotes;  // until the program ends
   QTimer m_timer;
   std::optional<ConversationId> m_shown;  // whose place is scrolled to
   bool m_restoring = false;
