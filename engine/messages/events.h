@@ -280,12 +280,20 @@ struct LinesHeard {
   double heard_s = 0.0;  // decoded
   double sound_s = 0.0;  // of all of it, as its container says until it is read; 0: unknown
   std::vector<TimedLine> lines{};
+  std::string language{};  // empty: not known yet
 };
+
+// Makes a request that was broken off one that goes on behind what it has told.
+inline void go_on_behind(const LinesHeard& told, Transcribe& request) {
+  request.heard_s = told.heard_s;
+  request.lines.insert(request.lines.end(), told.lines.begin(), told.lines.end());
+  if (!told.language.empty()) request.language = told.language;
+}
 
 // The end of a Transcribe.
 struct Transcribed {
-  std::vector<TimedLine> lines{};  // by their beginnings
-  std::string language;            // "en"; empty: nothing is said
+  std::vector<TimedLine> lines{};  // by their beginnings, those of the request included
+  std::string language{};          // "en"; empty: nothing is said
   double heard_s = 0.0;            // until where
   double sound_s = 0.0;
   double elapsed_ms = 0.0;          // without loading the model

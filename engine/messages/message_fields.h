@@ -76,7 +76,7 @@ WINNOW_FIELDS(LoadConversation, conversation, path, model)
 WINNOW_FIELDS(ForgetConversation, conversation)
 WINNOW_FIELDS(Tokenize, messages, prompt)
 WINNOW_FIELDS(Detokenize, tokens)
-WINNOW_FIELDS(Transcribe, path, content, model, voice, language, device, format)
+WINNOW_FIELDS(Transcribe, path, content, model, voice, language, device, format, heard_s, lines)
 
 // Events.
 
@@ -121,7 +121,7 @@ WINNOW_FIELDS(CacheSetAside, why, conversation)
 WINNOW_FIELDS(TokenProbability, token, bytes, log_probability)
 WINNOW_FIELDS(TokenSampled, sampled, likeliest, kind)
 WINNOW_FIELDS(Tokenized, tokens, pieces, text)
-WINNOW_FIELDS(LinesHeard, read_s, heard_s, sound_s, lines)
+WINNOW_FIELDS(LinesHeard, read_s, heard_s, sound_s, lines, language)
 WINNOW_FIELDS(Transcribed, lines, language, heard_s, sound_s, elapsed_ms, repeated_lines, stopped, model)
 
 }  // namespace winnow

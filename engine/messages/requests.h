@@ -222,6 +222,8 @@ struct Transcribe {
   std::string language{};  // "en"; empty: the sound's own
   Device device = Device::kAuto;
   WeightFormat format = WeightFormat::kAuto;  // auto: as stored, in fp32 arithmetic on a CPU
+  double heard_s = 0.0;                       // LinesHeard::heard_s of a request that was broken off; it goes on there
+  std::vector<TimedLine> lines{};             // that it had told
 };
 
 using RequestBody = std::variant<LoadModel, Turn, ExportTurn, Compare, Score, Plan, Prepare, WatchClip, SaveConversation, LoadConversation,

@@ -1,6 +1,7 @@
 #include "engine/speech/transcription.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/base/error.h"
 #include "engine/weights/model_weights.h"
@@ -21,8 +22,11 @@ std::string trimmed(const std::string& text) {
 // One sound on its way through the model.
 class Listening {
  public:
-  Listening(const SpeechModel& model, HeardSound& sound, const FallbackRules& rules, const TranscriptionHooks& hooks)
-      : model_(model), config_(model.network->config()), sound_(sound), rules_(rules), hooks_(hooks) {}
+  Listening(const SpeechModel& model, HeardSound& sound, const HearingSettings& settings, const TranscriptionHooks& hooks)
+      : model_(model), config_(model.network->config()), sound_(sound), rules_(settings.rules), hooks_(hooks) {
+    transcript.lines = settings.lines;
+    for (const TimedLine& line : settings.lines) count(line.text);
+  }
 
   // Chooses, or has to find out in the first window.
   void choose_language(const std::string& language) {
@@ -33,14 +37,15 @@ class Listening {
     transcript.language = language;
   }
 
-  void run(const InterruptToken& interrupt) {
-    std::int64_t seek = 0;
+  // from_s: the end of a window, where it was broken off.
+  void run(double from_s, const InterruptToken& interrupt) {
+    std::int64_t seek = std::llround(from_s * kFramesPerSecond);
     while (true) {
       const auto stretch = std::ranges::find_if(sound_.spoken(), [&](const SpokenFrames& each) { return each.end > seek; });
       if (stretch == sound_.spoken().end()) break;
       seek = std::max(seek, stretch->begin);
       seek += hear_window(seek, spoken_until(seek) - seek, interrupt);
-      if (hooks_.heard) hooks_.heard(static_cast<double>(std::min(seek, sound_.frames())) / kFramesPerSecond);
+      if (hooks_.heard) hooks_.heard(static_cast<double>(std::min(seek, sound_.frames())) / kFramesPerSecond, transcript.language);
     }
     if (transcript.language.empty()) transcript.language = config_.tokens.languages.empty() ? kEnglish : "";
   }
@@ -84,11 +89,15 @@ class Listening {
     });
   }
 
+  void count(const std::string& text) {
+    equal_lines_ = text == last_text_ ? equal_lines_ + 1 : 1;
+    last_text_ = text;
+  }
+
   void keep(const SpokenLine& line) {
     const std::string text = trimmed(model_.tokenizer->decode(line.tokens, SpecialTokens::kSkip));
     if (text.empty() || !is_spoken(line)) return;
-    equal_lines_ = text == last_text_ ? equal_lines_ + 1 : 1;
-    last_text_ = text;
+    count(text);
     if (equal_lines_ > kMostEqualLines) {
       ++transcript.repeated_lines;
       return;
@@ -160,10 +169,10 @@ WindowLines lines_of(std::span<const std::int64_t> tokens, std::int64_t first_ti
 Transcript transcribe(const SpeechModel& model, SoundSource& sound, const HearingSettings& settings, const TranscriptionHooks& hooks,
                       const InterruptToken& interrupt) {
   HeardSound heard(sound, model.network->config().mel_bins, settings.voice, hooks.surveyed, interrupt);
-  Listening listening(model, heard, settings.rules, hooks);
+  Listening listening(model, heard, settings, hooks);
   listening.choose_language(settings.language);
   listening.transcript.seconds = heard.seconds();
-  listening.run(interrupt);
+  listening.run(settings.heard_s, interrupt);
   return std::move(listening.transcript);
 }
 

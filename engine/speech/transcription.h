@@ -3,8 +3,9 @@
 // Used by engine/api for Transcribe. Windows of 30 s begin where the last complete line ended, as in transformers' long form without
 // conditioning on earlier text. With voice activity a window begins where somebody speaks and ends where the last one in it stops, and
 // lines that lie in silence are left out. The third of equal lines in a row, and those behind it, are cut and counted. The language of
-// several is that of the first window. Errors: Exception; kInvalidArgument for a language that the model lacks; Interrupted, with the lines
-// so far told. Threads: engine thread, under c10::InferenceMode.
+// several is that of the first window. What was broken off goes on at the same window, and has the same lines. Errors: Exception;
+// kInvalidArgument for a language that the model lacks; Interrupted, with the lines so far told. Threads: engine thread, under
+// c10::InferenceMode.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,7 @@ SpeechModel load_speech_model(const SpeechModelSource& source);
 // Called while a sound is heard; each may be empty.
 struct TranscriptionHooks {
   std::function<void(double seconds)> surveyed;  // read for the first time
-  std::function<void(double seconds)> heard;
+  std::function<void(double seconds, const std::string& language)> heard;
   std::function<void(const TimedLine&)> line;
 };
 
@@ -74,6 +75,8 @@ struct HearingSettings {
   VoiceActivity* voice = nullptr;  // null: all is decoded
   std::string language{};          // empty: the sound's own
   FallbackRules rules{};
+  double heard_s = 0.0;            // told to TranscriptionHooks::heard before; it goes on there
+  std::vector<TimedLine> lines{};  // and these
 };
 
 Transcript transcribe(const SpeechModel& model, SoundSource& sound, const HearingSettings& settings, const TranscriptionHooks& hooks,

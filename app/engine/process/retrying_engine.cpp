@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <list>
+#include <optional>
 #include <utility>
 
 #include "app/ground/worker/engine_end.h"
@@ -30,19 +31,28 @@ struct MayRunAgain {
 // Holds back the end of the engine, once.
 class FirstTry final : public EventSink {
  public:
-  FirstTry(EventSink& next, InterruptToken interrupt, bool mayRunAgain)
-      : m_next(next), m_interrupt(std::move(interrupt)), m_mayRunAgain(mayRunAgain) {}
+  FirstTry(EventSink& next, InterruptToken interrupt, const RequestBody& request, bool mayRunAgain = true)
+      : m_next(next), m_interrupt(std::move(interrupt)), m_mayRunAgain(mayRunAgain && std::visit(MayRunAgain{}, request)) {
+    if (const auto* const listens = std::get_if<Transcribe>(&request)) m_rest = *listens;
+  }
 
   void on_event(Event event) override {
     const auto* failed = std::get_if<Failed>(&event.body);
     engineEnded = failed != nullptr && isEngineEnd(failed->error.code);
-    again = engineEnded && m_mayRunAgain && !m_spoken && !m_interrupt.requested();
+    const bool mediaEnded = m_rest && failed != nullptr && failed->error.code == ErrorCode::kMediaCrashed;
+    again = (engineEnded || mediaEnded) && m_mayRunAgain && !m_spoken && !m_interrupt.requested();
     if (again) return;
     modelChanged = modelChanged || std::holds_alternative<ModelLoaded>(event.body) || std::holds_alternative<ModelUnloaded>(event.body);
-    m_spoken = m_spoken || std::holds_alternative<TextDelta>(event.body) || std::holds_alternative<TokenSampled>(event.body) ||
-               std::holds_alternative<LinesHeard>(event.body);
+    m_spoken = m_spoken || std::holds_alternative<TextDelta>(event.body) || std::holds_alternative<TokenSampled>(event.body);
+    if (const auto* const told = std::get_if<LinesHeard>(&event.body); told != nullptr && m_rest) go_on_behind(*told, *m_rest);
     if (std::holds_alternative<MediaSampled>(event.body)) ++sampled;
     m_next.on_event(std::move(event));
+  }
+
+  // What is left of it to do.
+  Request rest(Request request) const {
+    if (m_rest) request.body = *m_rest;
+    return request;
   }
 
   bool engineEnded = false;
@@ -55,12 +65,12 @@ class FirstTry final : public EventSink {
   const InterruptToken m_interrupt;
   const bool m_mayRunAgain;
   bool m_spoken = false;
+  std::optional<Transcribe> m_rest;  // of what is heard
 };
 
 // A request that was taken in beside another.
 struct Joined {
-  explicit Joined(AskedRequest request)
-      : asked(std::move(request)), first(*asked.sink, asked.interrupt, std::visit(MayRunAgain{}, asked.request.body)) {}
+  explicit Joined(AskedRequest request) : asked(std::move(request)), first(*asked.sink, asked.interrupt, asked.request.body) {}
   AskedRequest asked;
   FirstTry first;
   bool over = std::holds_alternative<ForgetConversation>(asked.request.body);
@@ -110,7 +120,7 @@ void RetryingEngine::handle_together(const Request& request, EventSink& sink, co
   if (!std::holds_alternative<Plan>(request.body) && m_gone.erase(conversation) > 0)
     return sink.on_event({request.id, Failed{{ErrorCode::kEngineCrashed, "", "what was seen of the source has gone with the engine"}}});
   if (clip != nullptr) m_watched.insert(conversation);
-  FirstTry first(sink, interrupt, std::visit(MayRunAgain{}, request.body) && !m_watched.contains(conversation));
+  FirstTry first(sink, interrupt, request.body, !m_watched.contains(conversation));
   std::list<Joined> joined;
   WaitingBehind behind(
       waiting,
@@ -128,9 +138,9 @@ void RetryingEngine::handle_together(const Request& request, EventSink& sink, co
   if (first.engineEnded) m_gone.erase(conversation);
   if (engineEnded || first.modelChanged) m_watched.clear();
   if (first.modelChanged) m_gone.clear();
-  if (first.again) tryAgain(request, sink, first.sampled, interrupt);
+  if (first.again) tryAgain(first.rest(request), sink, first.sampled, interrupt);
   for (const Joined& each : joined) {
-    if (each.first.again) tryAgain(each.asked.request, *each.asked.sink, each.first.sampled, each.asked.interrupt);
+    if (each.first.again) tryAgain(each.first.rest(each.asked.request), *each.asked.sink, each.first.sampled, each.asked.interrupt);
   }
 }
 

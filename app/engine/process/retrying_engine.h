@@ -1,7 +1,8 @@
 // An engine around one that may end: a request that has said nothing yet is tried again once, on the engine that was started anew.
 //
 // Outermost, so that kept conversations are read again before the second try. Tried again are Turn, ExportTurn, Compare, Score, Plan and
-// Prepare, unless a word was delivered or an interrupt asked for; of the second try only what is new is passed on. What changes state that
+// Prepare, unless a word was delivered or an interrupt asked for; of the second try only what is new is passed on. A Transcribe goes on
+// behind the lines that it has told, also where it was the reader of media that ended. What changes state that
 // has gone with the engine (a file to write or to read, the next clip of a source) fails with the reason. So does a question about a
 // watched source: what was seen of it is in no file. Each of several that ran together has its own second try, one after another. A source
 // whose engine ended at another request is told of at its own next one. Threads: as the engine.

@@ -66,16 +66,21 @@ Transcribed Transcriber::run(const Transcribe& request, MediaOpener* opener, con
   const Stopwatch watch;
   Transcribed result;
   result.model = speech.package->name() + ", " + speech.model.dtype;
-  LinesHeard so_far{0.0, 0.0, sound->duration_s(), {}};
-  const auto tell = [&] { emit(LinesHeard{so_far.read_s, so_far.heard_s, so_far.sound_s, std::exchange(so_far.lines, {})}); };
+  result.lines = request.lines;
+  LinesHeard so_far{0.0, request.heard_s, sound->duration_s(), {}, request.language};
+  const auto tell = [&] {
+    emit(so_far);
+    so_far.lines.clear();
+  };
   TranscriptionHooks hooks;
   hooks.surveyed = [&](double seconds) {
     so_far.read_s = seconds;
     so_far.sound_s = std::max(so_far.sound_s, seconds);
     tell();
   };
-  hooks.heard = [&](double seconds) {
+  hooks.heard = [&](double seconds, const std::string& language) {
     so_far.heard_s = seconds;
+    so_far.language = language;
     so_far.sound_s = so_far.read_s;
     tell();
   };
@@ -84,7 +89,8 @@ Transcribed Transcriber::run(const Transcribe& request, MediaOpener* opener, con
     result.lines.push_back(line);
   };
   try {
-    const Transcript transcript = transcribe(speech.model, *sound, {voice ? &*voice : nullptr, request.language}, hooks, interrupt);
+    const HearingSettings settings{voice ? &*voice : nullptr, request.language, {}, request.heard_s, request.lines};
+    const Transcript transcript = transcribe(speech.model, *sound, settings, hooks, interrupt);
     result.language = transcript.language;
     result.repeated_lines = transcript.repeated_lines;
     result.heard_s = transcript.seconds;

@@ -123,7 +123,10 @@ TEST_P(Whisper, ATranscriptHasTheTextOfTheLines) {
   double heard_s = 0.0;
   TranscriptionHooks hooks;
   hooks.line = [&](const TimedLine& line) { told.push_back(line); };
-  hooks.heard = [&](double seconds) { heard_s = seconds; };
+  hooks.heard = [&](double seconds, const std::string& language) {
+    heard_s = seconds;
+    EXPECT_EQ(language.empty(), config().tokens.languages.empty());
+  };
   const Transcript transcript = transcribe(model_, sound, {nullptr, "", greedy()}, hooks, {});
   EXPECT_EQ(transcript.lines, told);
   EXPECT_FALSE(told.empty());
@@ -131,6 +134,30 @@ TEST_P(Whisper, ATranscriptHasTheTextOfTheLines) {
   EXPECT_NEAR(transcript.seconds, 9.0048, 1e-3);
   EXPECT_EQ(transcript.language.size(), 2U);
   for (const TimedLine& line : told) EXPECT_LE(line.start_s, line.end_s);
+}
+
+TEST_P(Whisper, WhatWasBrokenOffGoesOnWithTheSameLines) {
+  MemorySound sound(golden_sound(kSamples));
+  const Transcript whole = transcribe(model_, sound, {nullptr, "", greedy()}, {}, {});
+  for (int windows = 1; windows < 4; ++windows) {
+    InterruptSource stop;
+    HearingSettings rest{nullptr, "", greedy()};
+    TranscriptionHooks hooks;
+    hooks.line = [&](const TimedLine& line) { rest.lines.push_back(line); };
+    hooks.heard = [&, left = windows](double seconds, const std::string& language) mutable {
+      rest.heard_s = seconds;
+      rest.language = language;
+      if (--left == 0) stop.request_stop();
+    };
+    MemorySound once(golden_sound(kSamples)), again(golden_sound(kSamples));
+    EXPECT_THROW(transcribe(model_, once, rest, hooks, stop.token()), Interrupted);
+    EXPECT_GT(rest.heard_s, 0.0);
+    hooks = {};
+    double first_s = 0.0;
+    hooks.heard = [&](double seconds, const std::string&) { first_s = first_s > 0.0 ? first_s : seconds; };
+    EXPECT_EQ(transcribe(model_, again, rest, hooks, {}).lines, whole.lines) << windows;
+    EXPECT_GT(first_s, rest.heard_s) << "nothing is heard twice";
+  }
 }
 
 TEST_P(Whisper, EightBitMatricesHearAboutTheSame) {

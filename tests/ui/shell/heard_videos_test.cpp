@@ -23,7 +23,7 @@ class HeardVideosTest : public WindowTest {
       if (m_crashes > 0 && m_crashes-- > 0) return failure_script(ErrorCode::kEngineCrashed, "", "killed");
       Transcribed done;
       if (m_words) done.lines = {{0.5, 1.5, "Good morning."}, {2.0, 3.0, "Good <night>."}};
-      Script script{{{}, Say{LinesHeard{64.0, 32.0, 128.0, {}}}}};
+      Script script{{{}, Say{LinesHeard{64.0, 32.0, 128.0, {{0.5, 1.5, "Good morning."}}}}}};
       if (m_stalls > 0 && m_stalls-- > 0) script.push_back({{}, Stall{}});
       script.push_back({{}, Say{done}});
       return script;
@@ -91,7 +91,7 @@ TEST_F(HeardVideosTest, ItsWordsStandBetweenItsFrames) {
   EXPECT_EQ(asked().size(), 1u);
 }
 
-TEST_F(HeardVideosTest, AQuestionGoesFirstAndHearingBeginsAnew) {
+TEST_F(HeardVideosTest, AQuestionGoesFirstAndHearingGoesOn) {
   m_stalls = 1;
   attach("/clips/talking.mp4");
   ASSERT_TRUE(waitUntil([this] { return !offer().isEmpty(); }));
@@ -103,6 +103,9 @@ TEST_F(HeardVideosTest, AQuestionGoesFirstAndHearingBeginsAnew) {
   ask(QStringLiteral("What is it?"));
   EXPECT_EQ(m_log->interruptOf(first), Interrupt::kCancel);
   ASSERT_TRUE(waitUntil([this] { return asked().size() == 2u; })) << "behind the answer";
+  const Transcribe rest = std::get<Transcribe>(m_log->requests().back().body);
+  EXPECT_EQ(rest.heard_s, 32.0);
+  EXPECT_EQ(rest.lines, (std::vector<TimedLine>{{0.5, 1.5, "Good morning."}}));
   EXPECT_TRUE(waitUntil([this] { return !kept().isEmpty(); }));
 }
 

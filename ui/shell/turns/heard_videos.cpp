@@ -99,15 +99,18 @@ void HeardVideos::ask(const QByteArray& path) {
       });
 }
 
-void HeardVideos::post(const QByteArray& path, const Transcribe& request) {
+void HeardVideos::post(const QByteArray& path, Transcribe request) {
   const std::string file = m_service.file(request);
-  m_videos[path].request = m_engine.post(request, this, [this, path, file](const Event& event) { onEvent(path, file, event); });
+  Video& video = m_videos[path];
+  go_on_behind({0.0, video.soFar.heard_s, 0.0, video.soFar.lines, video.soFar.language}, request);
+  video.request = m_engine.post(request, this, [this, path, file](const Event& event) { onEvent(path, file, event); });
 }
 
 void HeardVideos::onEvent(const QByteArray& path, const std::string& file, const Event& event) {
   const auto video = m_videos.constFind(path);
   if (video == m_videos.constEnd() || video->request != event.id) return;  // of one that was given up
   if (const auto* lines = std::get_if<LinesHeard>(&event.body)) {
+    go_on_behind(*lines, m_videos[path].soFar);
     Q_EMIT progressed(path, lines->heard_s, lines->sound_s);
   } else if (const auto* done = std::get_if<Transcribed>(&event.body)) {
     app::inBackground(

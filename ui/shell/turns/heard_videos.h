@@ -49,10 +49,11 @@ class HeardVideos : public Hearing {
     QByteArray sha256;
     RequestId request = 0;   // 0: not asked for, or given up for a question
     bool begunAnew = false;  // the engine's process had ended in the middle
+    Transcribe soFar{};      // what was told of it, of which alone lines, language and time count
   };
   void look();
   void ask(const QByteArray& path);
-  void post(const QByteArray& path, const Transcribe& request);
+  void post(const QByteArray& path, Transcribe request);
   void onEvent(const QByteArray& path, const std::string& file, const Event& event);
   void end(const QByteArray& path, const QString& failure);
 

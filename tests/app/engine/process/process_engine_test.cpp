@@ -339,6 +339,49 @@ TEST_F(Retrying, NotWhatHasBeenSaidNorAModel) {
   }
 }
 
+// Hears one line up to second 30, and ends with the fault; asked again it hears another.
+class BrokenHearing final : public Engine {
+ public:
+  BrokenHearing(ErrorCode fault, std::size_t times) : fault_(fault), times_(times) {}
+  void handle(const Request& request, EventSink& sink, const InterruptToken& /*interrupt*/) override {
+    asked.push_back(std::get<Transcribe>(request.body));
+    const TimedLine line{asked.back().heard_s, asked.back().heard_s + 1.0, "Line " + std::to_string(asked.size())};
+    sink.on_event({request.id, LinesHeard{60.0, asked.back().heard_s + 30.0, 60.0, {line}, "de"}});
+    if (asked.size() <= times_) return sink.on_event({request.id, Failed{{fault_, "", "killed"}}});
+    Transcribed done;
+    done.lines = asked.back().lines;
+    done.lines.push_back(line);
+    sink.on_event({request.id, done});
+  }
+  std::vector<Transcribe> asked;
+
+ private:
+  const ErrorCode fault_;
+  const std::size_t times_;
+};
+
+TEST_F(Retrying, WhatIsHeardGoesOnBehindTheLinesThatWereTold) {
+  for (const ErrorCode fault : {ErrorCode::kEngineCrashed, ErrorCode::kMediaCrashed}) {
+    auto hearing = std::make_unique<BrokenHearing>(fault, 1);
+    const std::vector<Transcribe>& asked = hearing->asked;
+    RetryingEngine engine(std::move(hearing));
+    Transcribe sound;
+    sound.path = "/sounds/hour.wav";
+    const EventRecorder events = run(engine, sound);
+    ASSERT_EQ(asked.size(), 2U);
+    EXPECT_EQ(asked[1].path, sound.path);
+    EXPECT_EQ(asked[1].heard_s, 30.0);
+    EXPECT_EQ(asked[1].language, "de");
+    EXPECT_EQ(asked[1].lines, (std::vector<TimedLine>{{0.0, 1.0, "Line 1"}}));
+    const std::vector<LinesHeard> told = events.all<LinesHeard>();
+    ASSERT_EQ(told.size(), 2U);
+    EXPECT_EQ(told[1].lines, (std::vector<TimedLine>{{30.0, 31.0, "Line 2"}})) << "each is told once";
+    EXPECT_EQ(events.last<Transcribed>().value_or(Transcribed{}).lines.size(), 2U);
+  }
+  RetryingEngine engine(std::make_unique<BrokenHearing>(ErrorCode::kMediaCrashed, 2));
+  EXPECT_EQ(failure(run(engine, Transcribe{})).code, ErrorCode::kMediaCrashed) << "never a third time";
+}
+
 WatchClip clip(bool begins) {
   Turn turn = question("");
   turn.messages.back().items = {MediaItem{{"/dev/video0", MediaKind::kVideo, {}}}};
