@@ -17,7 +17,7 @@ QList<SearchHit> searchChats(SqliteConnection& db, const QString& query, int lim
 // that came after the answer are left out, and lines that fit less than half as well as the best. An answer of no more than a "yes" is
 // found by its question.
 QList<SearchHit> linesBehind(SqliteConnection& db, ConversationId chat, MessageId answer, int limit);
-// What searchChats() finds in the chats as they are saved, also while a window has them open. None where nothing is saved yet.
+// searchChats() in the chats as they are saved, also while a window has them open. None where nothing is saved yet.
 QList<SearchHit> searchSavedChats(const ChatFolders& folders, const QString& query, int limit);
 
 }  // namespace winnow::app

@@ -49,7 +49,7 @@ class FirstTry final : public EventSink {
     m_next.on_event(std::move(event));
   }
 
-  // What is left of it to do.
+  // The request without the part that is done.
   Request rest(Request request) const {
     if (m_rest) request.body = *m_rest;
     return request;
