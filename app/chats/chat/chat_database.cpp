@@ -302,12 +302,11 @@ LoadedConversation ChatDatabase::loadConversation(ConversationId id) {
   return loaded;
 }
 
-QList<SearchHit> ChatDatabase::search(const QString& query, int limit) {
-  return m_impl->access([&](SqliteConnection& db) { return searchChats(db, query, limit); });
-}
-
-QList<SearchHit> ChatDatabase::linesBehind(ConversationId chat, MessageId answer, int limit) {
-  return m_impl->access([&](SqliteConnection& db) { return app::linesBehind(db, chat, answer, limit); });
+QList<SearchHit> ChatDatabase::search(const std::variant<QString, AnswerOfChat>& query, int limit) {
+  return m_impl->access([&](SqliteConnection& db) {
+    const auto* answer = std::get_if<AnswerOfChat>(&query);
+    return answer != nullptr ? linesBehind(db, *answer, limit) : searchChats(db, std::get<QString>(query), limit);
+  });
 }
 
 TurnIds ChatDatabase::beginTurn(const NewQuestion& question) {

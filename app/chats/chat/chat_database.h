@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <optional>
+#include <variant>
 
 #include "app/chats/chat/conversation.h"
 #include "app/chats/chat/exported_chats.h"
@@ -31,6 +32,11 @@ struct ImportedChats {
 struct PurgedChats {
   int chats = 0;
   QList<Attachment> files;  // that no chat has any more: path, hash and size
+};
+
+struct AnswerOfChat {
+  ConversationId chat = 0;
+  MessageId answer = 0;
 };
 
 class ChatDatabase {
@@ -66,8 +72,8 @@ class ChatDatabase {
   Conversation conversation(ConversationId id);
   LoadedConversation loadConversation(ConversationId id);
   // Every word of `query` must occur (prefixes count); the query is taken literally. At most `limit` hits, best first.
-  QList<SearchHit> search(const QString& query, int limit = 50);
-  QList<SearchHit> linesBehind(ConversationId chat, MessageId answer, int limit);  // chat_search.h
+  // Of an answer: the lines of its chat's files that fit it best (chat_search.h).
+  QList<SearchHit> search(const std::variant<QString, AnswerOfChat>& query, int limit = 50);
 
   // Stores the question, its attachments and an empty `streaming` answer; clears the draft. One transaction.
   TurnIds beginTurn(const NewQuestion& question);

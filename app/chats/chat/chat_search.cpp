@@ -124,11 +124,11 @@ QList<SearchHit> searchChats(SqliteConnection& db, const QString& query, int lim
   return hits;
 }
 
-QList<SearchHit> linesBehind(SqliteConnection& db, ConversationId chat, MessageId answer, int limit) {
+QList<SearchHit> linesBehind(SqliteConnection& db, const AnswerOfChat& answer, int limit) {
   QStringList words;
   {
     SqliteStatement row = db.prepare("SELECT m.text FROM message m, message a WHERE a.id = ?1 AND m.id IN (a.id, a.parent_id)");
-    row.bind(answer);
+    row.bind(answer.answer);
     while (row.step()) words << plainWordsOf(row.text(0));
   }
   QList<SearchHit> hits;
@@ -136,7 +136,7 @@ QList<SearchHit> linesBehind(SqliteConnection& db, ConversationId chat, MessageI
   static const std::string sql = lineHits(" AND a.conversation_id = ? AND a.message_id <= ? AND l.kind <> ?");
   SqliteStatement row = db.prepare(sql.c_str());
   row.bind(QLatin1Char('"') + words.join(QStringLiteral("\" OR \"")) + QLatin1Char('"'));
-  row.bind(static_cast<qint64>(chat)).bind(answer).bind(static_cast<int>(LineKind::kDescribed)).bind(limit);
+  row.bind(static_cast<qint64>(answer.chat)).bind(answer.answer).bind(static_cast<int>(LineKind::kDescribed)).bind(limit);
   double best = 0.0;  // ranks are negative
   while (row.step() && row.real(13) <= best / 2) {
     if (hits.isEmpty()) best = row.real(13);

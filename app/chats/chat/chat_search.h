@@ -16,7 +16,7 @@ QList<SearchHit> searchChats(SqliteConnection& db, const QString& query, int lim
 // Lines of the chat's attached files, those that fit the answer best first: by BM25 with the words of the answer and of its question. Files
 // that came after the answer are left out, and lines that fit less than half as well as the best. An answer of no more than a "yes" is
 // found by its question.
-QList<SearchHit> linesBehind(SqliteConnection& db, ConversationId chat, MessageId answer, int limit);
+QList<SearchHit> linesBehind(SqliteConnection& db, const AnswerOfChat& answer, int limit);
 // searchChats() in the chats as they are saved, also while a window has them open. None where nothing is saved yet.
 QList<SearchHit> searchSavedChats(const ChatFolders& folders, const QString& query, int limit);
 

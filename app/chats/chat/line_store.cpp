@@ -22,7 +22,7 @@ RequestToken LineStore::load(const QByteArray& sha256) {
 RequestToken LineStore::findBehind(ConversationId chat, MessageId answer) {
   constexpr int kLines = 3;
   return m_store.submit([to = QPointer<LineStore>(this), chat, answer](ChatDatabase& db, RequestToken) -> ChatStore::Letter {
-    return [to, answer, lines = db.linesBehind(chat, answer, kLines)] {
+    return [to, answer, lines = db.search(AnswerOfChat{chat, answer}, kLines)] {
       if (to) Q_EMIT to->found(answer, lines);
     };
   });

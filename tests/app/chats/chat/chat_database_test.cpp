@@ -700,16 +700,16 @@ TEST_F(FileLinesTest, OfTheChatAreFoundThatFitAnAnswerBest) {
   say(elsewhere, {{9, 10, "his sister in Boston"}});
   say(clip(), {{5, 6, "his sister in Boston, described"}}, LineKind::kDescribed);
   m_db->updateStreaming(ids.answer, QStringLiteral("\"Boston\": his *sister* (NOT near) lives there."));
-  const QList<SearchHit> lines = m_db->linesBehind(chat, ids.answer, 3);
+  const QList<SearchHit> lines = m_db->search(AnswerOfChat{chat, ids.answer}, 3);
   ASSERT_EQ(lines.size(), 1) << "the other lines have no word of it, or are of another chat, or the model's own";
   EXPECT_EQ(lines[0].place->line.startS, 5.0);
   EXPECT_EQ(lines[0].message, ids.question);
   const TurnIds later = m_db->beginTurn({chat, ids.answer, QStringLiteral("Which lamp is lit?"), {}});
   m_db->updateStreaming(later.answer, QStringLiteral("Yes."));
-  const QList<SearchHit> byQuestion = m_db->linesBehind(chat, later.answer, 1);
+  const QList<SearchHit> byQuestion = m_db->search(AnswerOfChat{chat, later.answer}, 1);
   ASSERT_EQ(byQuestion.size(), 1);
   EXPECT_EQ(byQuestion[0].place->line.startS, 3.0) << "lamp, lit and is, in the shorter line";
-  EXPECT_TRUE(m_db->linesBehind(conversation(), later.answer, 3).isEmpty()) << "a chat without files";
+  EXPECT_TRUE(m_db->search(AnswerOfChat{conversation(), later.answer}, 3).isEmpty()) << "a chat without files";
 }
 
 TEST_F(FileLinesTest, TakeThePlaceOfThoseOfTheirKind) {
