@@ -72,7 +72,7 @@ class ChatDatabase {
   Conversation conversation(ConversationId id);
   LoadedConversation loadConversation(ConversationId id);
   // Every word of `query` must occur (prefixes count); the query is taken literally. At most `limit` hits, best first.
-  // Of an answer: the lines of its chat's files that fit it best (chat_search.h).
+  // An answer in place of words finds the lines of its chat's files that fit it best (chat_search.h).
   QList<SearchHit> search(const std::variant<QString, AnswerOfChat>& query, int limit = 50);
 
   // Stores the question, its attachments and an empty `streaming` answer; clears the draft. One transaction.
