@@ -5,7 +5,6 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QListWidget>
 #include <QPushButton>
 #include <QSet>
@@ -16,6 +15,7 @@
 #include "app/words/display_text.h"
 #include "app/words/format_text.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -42,9 +42,7 @@ FolderChooser::FolderChooser(const QString& name, std::vector<app::FolderFile> f
   setSpacing(layout, 8);
   auto* top = new QHBoxLayout;
   setSpacing(top, 8);
-  m_count = new QLabel;
-  m_count->setTextFormat(Qt::PlainText);
-  m_count->setWordWrap(true);
+  m_count = wrappedLabel();
   m_order = new QComboBox;
   m_order->setAccessibleName(tr("Order"));
   m_order->addItem(tr("By name"), int(Order::kName));

@@ -2,7 +2,6 @@
 
 #include <QAction>
 #include <QHeaderView>
-#include <QLabel>
 #include <QPushButton>
 #include <QTableView>
 #include <QVBoxLayout>
@@ -12,6 +11,7 @@
 #include "ui/inspector/timeline_chart.h"
 #include "ui/models/timeline_table_model.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -96,12 +96,9 @@ TimelinePage::TimelinePage(TimelineTableModel& model, QWidget* parent) : QScroll
   offerExports(m_chart, &m_model, QStringLiteral("cache-over-time"));
   layout->addWidget(m_chart);
   auto* words =
-      new QLabel(tr("Bytes of keys and values in use, from when a question was read to its answer’s end. Every turn has the same width; "
-                    "below it, how long it took. Circle: question read, at the peak so far. Triangle: compressed. Square: first eviction "
-                    "while writing."));
-  words->setWordWrap(true);
-  setTextRole(words, TextRole::kCaption);
-  setMuted(words);
+      captionLabel(tr("Bytes of keys and values in use, from when a question was read to its answer’s end. Every turn has the same width; "
+                      "below it, how long it took. Circle: question read, at the peak so far. Triangle: compressed. Square: first eviction "
+                      "while writing."));
   layout->addWidget(words);
   m_table = newFigureTable(&m_model, tr("Cache over time, as a table"));
   m_table->setMinimumHeight(theme().px(150));

@@ -1,7 +1,6 @@
 #include "ui/settings_view/chat_settings_dialog.h"
 
 #include <QDialogButtonBox>
-#include <QLabel>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QVBoxLayout>
@@ -31,11 +30,7 @@ ChatSettingsDialog::ChatSettingsDialog(const ChatAnswering& now, const app::Chat
   m_systemLabel = new QLabel(tr("S&ystem prompt"));
   m_systemLabel->setBuddy(m_systemPrompt);
   form->addRow(m_systemLabel, m_systemPrompt);
-  auto* again = new QLabel(tr("After a change of the system prompt, the next question reads the whole chat again."));
-  again->setWordWrap(true);
-  setTextRole(again, TextRole::kCaption);
-  setMuted(again);
-  form->addRow(again);
+  form->addRow(captionLabel(tr("After a change of the system prompt, the next question reads the whole chat again.")));
   m_sampling = new SamplingForm(*form, app::Settings::kMostNewTokens, this);
   auto* model = captionLabel(m_recommended.empty()
                                  ? tr("This model has no recommended settings.")

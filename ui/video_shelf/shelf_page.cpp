@@ -3,7 +3,6 @@
 #include <QFile>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QTreeWidget>
@@ -15,6 +14,7 @@
 #include "app/words/display_text.h"
 #include "app/words/format_text.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -75,9 +75,7 @@ VideoShelfPage::VideoShelfPage(const std::vector<ShelfRow>& rows, QWidget* paren
     return button;
   };
   QHBoxLayout* top = addRow();
-  m_summary = new QLabel;
-  m_summary->setTextFormat(Qt::PlainText);
-  m_summary->setWordWrap(true);
+  m_summary = wrappedLabel();
   setMuted(m_summary);
   top->addWidget(m_summary, 1);
   m_prepare = addButton(top);

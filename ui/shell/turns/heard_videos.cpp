@@ -126,7 +126,7 @@ void HeardVideos::onEvent(const QByteArray& path, const std::string& file, const
         },
         [this, path](const std::optional<Error>& error) { end(path, error ? app::describeError(*error).cause : QString()); });
   } else if (const auto* failed = std::get_if<Failed>(&event.body)) {
-    if (app::isEngineEnd(failed->error.code) && !std::exchange(m_videos[path].begunAnew, true)) return ask(path);
+    if (app::isEngineEnd(failed->error.code) && !std::exchange(m_videos[path].endedOnce, true)) return ask(path);
     const app::ErrorText text = app::describeError(failed->error);
     end(path, text.cause + QLatin1Char(' ') + text.remedy);
   } else if (std::holds_alternative<Finished>(event.body)) {

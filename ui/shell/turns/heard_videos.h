@@ -48,7 +48,7 @@ class HeardVideos : public Hearing {
   struct Video {
     QByteArray sha256;
     RequestId request = 0;   // 0: not asked for, or given up for a question
-    bool begunAnew = false;  // the engine's process had ended in the middle
+    bool endedOnce = false;  // the engine's process had ended in the middle
     Transcribe soFar{};      // what was told of it, of which alone lines, language and time count
   };
   void look();

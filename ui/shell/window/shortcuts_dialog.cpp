@@ -2,13 +2,13 @@
 
 #include <QDialogButtonBox>
 #include <QGridLayout>
-#include <QLabel>
 #include <QPushButton>
 #include <QScrollBar>
 #include <QVBoxLayout>
 #include <algorithm>
 
 #include "ui/theme/dialog_page.h"
+#include "ui/theme/labels.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -22,14 +22,9 @@ ShortcutsDialog::ShortcutsDialog(const std::vector<Shortcut>& shortcuts, QWidget
   setSpacing(grid, 8);
   int row = 0;
   for (const Shortcut& shortcut : shortcuts) {
-    auto* what = new QLabel(shortcut.what);
-    what->setWordWrap(true);
-    auto* keys = new QLabel(shortcut.keys);
-    keys->setWordWrap(true);
+    auto* keys = wrappedLabel(shortcut.keys, TextRole::kStrong);
     keys->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    setTextRole(keys, TextRole::kStrong);
-    for (QLabel* label : {what, keys}) label->setTextFormat(Qt::PlainText);
-    grid->addWidget(what, row, 0);
+    grid->addWidget(wrappedLabel(shortcut.what), row, 0);
     grid->addWidget(keys, row++, 1);
   }
   auto* layout = new QVBoxLayout(this);
