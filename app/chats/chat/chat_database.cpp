@@ -263,7 +263,7 @@ PurgedChats ChatDatabase::purgeDeletedBefore(qint64 deletedBeforeMs) {
       db.prepare(sql).bind(deletedBeforeMs).run();
     }
     gone.chats = db.changes();
-    removeUnattachedLines(db);
+    removeLinesOfNoFile(db);
     gone.files.removeIf([&](const Attachment& file) { return isAttached(db, file); });
     return gone;
   });
@@ -438,6 +438,10 @@ QList<FileLine> ChatDatabase::linesOf(const QByteArray& sha256) {
   return m_impl->access([&](SqliteConnection& db) { return readFileLines(db, sha256); });
 }
 
+void ChatDatabase::storeOnShelf(const QByteArray& sha256, const QByteArray& path) {
+  m_impl->write([&](SqliteConnection& db) { insertShelfFile(db, sha256, path); });
+}
+
 void ChatDatabase::moveMedia(ConversationId id, const QByteArray& from, const QByteArray& to) {
   m_impl->write([&](SqliteConnection& db) { moveAttachments(db, id, from, to); });
 }
@@ -483,12 +487,12 @@ void ChatDatabase::finishTurn(const FinishedTurn& turn) {
   });
 }
 
-SharedKeptMap ChatDatabase::keptMap(MessageId answer) {
-  return m_impl->access([&](SqliteConnection& db) { return readKeptMap(db, answer); });
-}
-
-SharedKeptMap ChatDatabase::comparedKeptMap(qint64 comparison, int place) {
-  return m_impl->access([&](SqliteConnection& db) { return readComparedKeptMap(db, comparison, place); });
+SharedKeptMap ChatDatabase::keptMap(const std::variant<MessageId, AnswerOfComparison>& answer) {
+  return m_impl->access([&](SqliteConnection& db) {
+    const auto* compared = std::get_if<AnswerOfComparison>(&answer);
+    return compared != nullptr ? readComparedKeptMap(db, compared->comparison, compared->place)
+                               : readKeptMap(db, std::get<MessageId>(answer));
+  });
 }
 
 std::optional<Conversation> ChatDatabase::saveDraft(ConversationId id, const Draft& draft) {

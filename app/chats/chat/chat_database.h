@@ -39,6 +39,11 @@ struct AnswerOfChat {
   MessageId answer = 0;
 };
 
+struct AnswerOfComparison {
+  qint64 comparison = 0;
+  int place = 0;
+};
+
 class ChatDatabase {
  public:
   // Opens or makes data/winnow.db, checks it (application_id, version, quick_check), migrates, and turns rows left `streaming` into
@@ -96,11 +101,12 @@ class ChatDatabase {
   void moveMedia(ConversationId id, const QByteArray& from, const QByteArray& to);
   // The lines of a file, by its content (Attachment::sha256), in place of those of this kind.
   void storeLines(const QByteArray& sha256, LineKind kind, const QList<FileLine>& lines);
-  QList<FileLine> linesOf(const QByteArray& sha256);                 // by their times
+  QList<FileLine> linesOf(const QByteArray& sha256);  // by their times
+  // The lines of this video stay, and are found, without a chat that has it, as long as it is there.
+  void storeOnShelf(const QByteArray& sha256, const QByteArray& path);
   void updateStreaming(MessageId answer, const AnswerSoFar& soFar);  // no-op unless the answer is still `streaming`
   void finishTurn(const FinishedTurn& turn);
-  SharedKeptMap keptMap(MessageId answer);  // null: none was saved
-  SharedKeptMap comparedKeptMap(qint64 comparison, int place);
+  SharedKeptMap keptMap(const std::variant<MessageId, AnswerOfComparison>& answer);  // null: none was saved
 
   // The chat, if it is called otherwise from now on.
   std::optional<Conversation> saveDraft(ConversationId id, const Draft& draft);

@@ -34,24 +34,36 @@ QString likePattern(const QString& query) {
   return QLatin1Char('%') + pattern + QLatin1Char('%');
 }
 
-// Lines of files that match, each once for every chat: where its file was attached last.
-std::string lineHits(const std::string& ofFiles) {
-  return "SELECT a.conversation_id, coalesce(a.message_id, 0), c.title, "
-         "snippet(file_line_fts, 0, char(8296), char(8297), char(8230), 24), a.path, a.sha256, a.kind, "
-         "l.kind, l.start_s, l.end_s, l.line, l.page, l.text, f.rank "
-         "FROM file_line_fts f JOIN file_line l ON l.id = f.rowid JOIN attachment a ON a.sha256 = l.sha256 "
-         "JOIN conversation c ON c.id = a.conversation_id WHERE file_line_fts MATCH ? AND c.deleted_ms = 0 AND a.id = "
-         "(SELECT max(b.id) FROM attachment b WHERE b.sha256 = a.sha256 AND b.conversation_id = a.conversation_id)" +
-         ofFiles + " ORDER BY f.rank LIMIT ?";
+// Tables that say which file `a` a line is of, and the chat.
+struct Place {
+  std::string chat;  // and message, title
+  std::string kind;
+  std::string table;
+  std::string which;
+};
+
+// Once for every chat: where it was attached last.
+const Place kFilesOfChats{"a.conversation_id, coalesce(a.message_id, 0), c.title", "a.kind",
+                          "attachment a ON a.sha256 = l.sha256 JOIN conversation c ON c.id = a.conversation_id",
+                          "c.deleted_ms = 0 AND a.id = "
+                          "(SELECT max(b.id) FROM attachment b WHERE b.sha256 = a.sha256 AND b.conversation_id = a.conversation_id)"};
+const Place kFilesOnShelf{"0, 0, ''", std::to_string(static_cast<int>(MediaKind::kVideo)), "shelf_file a ON a.sha256 = l.sha256",
+                          "a.sha256 NOT IN (SELECT b.sha256 FROM attachment b JOIN conversation c ON c.id = b.conversation_id "
+                          "WHERE c.deleted_ms = 0)"};
+
+std::string lineHits(const Place& place, const std::string& ofFiles) {
+  return "SELECT " + place.chat + ", snippet(file_line_fts, 0, char(8296), char(8297), char(8230), 24), a.path, a.sha256, " + place.kind +
+         ", l.kind, l.start_s, l.end_s, l.line, l.page, l.text, f.rank FROM file_line_fts f JOIN file_line l ON l.id = f.rowid JOIN " +
+         place.table + " WHERE file_line_fts MATCH ? AND " + place.which + ofFiles + " ORDER BY f.rank LIMIT ?";
 }
 
 constexpr char kFilesWith[] = "SELECT l.sha256 FROM file_line_fts f JOIN file_line l ON l.id = f.rowid WHERE file_line_fts MATCH ?";
 
 // Lines of files that have every one of the words, but not in one line.
-std::string scatteredHits(qsizetype words) {
+std::string scatteredHits(const Place& place, qsizetype words) {
   std::string all = kFilesWith;
   for (qsizetype i = 1; i < words; ++i) all += std::string(" INTERSECT ") + kFilesWith;
-  return lineHits(" AND l.sha256 IN (" + all + ") AND l.sha256 NOT IN (" + kFilesWith + ")");
+  return lineHits(place, " AND l.sha256 IN (" + all + ") AND l.sha256 NOT IN (" + kFilesWith + ")");
 }
 
 // Words as FTS5 takes text apart, each once.
@@ -104,14 +116,14 @@ QList<SearchHit> searchChats(SqliteConnection& db, const QString& query, int lim
       hits.back().place = placeOf(row);
     }
   };
-  {
-    static const std::string sql = lineHits({});
-    SqliteStatement row = db.prepare(sql.c_str());
+  for (const Place& place : {kFilesOfChats, kFilesOnShelf}) {
+    SqliteStatement row = db.prepare(lineHits(place, {}).c_str());
     row.bind(all);
     addLines(row);
   }
-  if (words.size() > 1) {
-    SqliteStatement row = db.prepare(scatteredHits(words.size()).c_str());
+  for (const Place& place : {kFilesOfChats, kFilesOnShelf}) {
+    if (words.size() < 2) break;
+    SqliteStatement row = db.prepare(scatteredHits(place, words.size()).c_str());
     row.bind(words.join(QStringLiteral(" OR ")));
     for (const QString& word : words) row.bind(word);
     row.bind(all);
@@ -133,7 +145,7 @@ QList<SearchHit> linesBehind(SqliteConnection& db, const AnswerOfChat& answer, i
   }
   QList<SearchHit> hits;
   if (words.isEmpty()) return hits;
-  static const std::string sql = lineHits(" AND a.conversation_id = ? AND a.message_id <= ? AND l.kind <> ?");
+  static const std::string sql = lineHits(kFilesOfChats, " AND a.conversation_id = ? AND a.message_id <= ? AND l.kind <> ?");
   SqliteStatement row = db.prepare(sql.c_str());
   row.bind(QLatin1Char('"') + words.join(QStringLiteral("\" OR \"")) + QLatin1Char('"'));
   row.bind(static_cast<qint64>(answer.chat)).bind(answer.answer).bind(static_cast<int>(LineKind::kDescribed)).bind(limit);

@@ -11,7 +11,8 @@
 namespace winnow::app {
 
 // Titles and drafts first, the newest of them first; then messages, the best first; then lines of attached files that have all of the
-// words, then lines that have one of them, of files that have them all; then names of files.
+// words, then lines that have one of them, of files that have them all; then names of files. Lines of videos of a folder that are in no
+// chat follow those of chats.
 QList<SearchHit> searchChats(SqliteConnection& db, const QString& query, int limit);
 // Lines of the chat's attached files, those that fit the answer best first: by BM25 with the words of the answer and of its question. Files
 // that came after the answer are left out, and lines that fit less than half as well as the best. An answer of no more than a "yes" is

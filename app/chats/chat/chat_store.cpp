@@ -297,7 +297,7 @@ RequestToken ChatStore::loadKeptMap(MessageId answer) {
 
 RequestToken ChatStore::loadComparedKeptMap(qint64 comparison, int place) {
   return submit([this, comparison, place](ChatDatabase& db, RequestToken token) -> Letter {
-    return [this, token, comparison, place, map = db.comparedKeptMap(comparison, place)] {
+    return [this, token, comparison, place, map = db.keptMap(AnswerOfComparison{comparison, place})] {
       Q_EMIT comparedKeptMapLoaded(token, comparison, place, map);
     };
   });

@@ -258,8 +258,8 @@ struct FinishedTurn {
 };
 
 struct SearchHit {
-  ConversationId conversation = 0;
-  MessageId message = 0;  // 0: title or draft matched
+  ConversationId conversation = 0;  // 0: in none, but in a video of a folder that is asked
+  MessageId message = 0;            // 0: title or draft matched
   QString title;
   QString snippet;                    // plain text; matches between U+2068 and U+2069; empty: of title or draft
   std::optional<FoundPlace> place{};  // in a file that the message has, or the draft

@@ -1,5 +1,8 @@
 #include "app/chats/chat/file_line_rows.h"
 
+#include <QDir>
+#include <QFileInfo>
+#include <string>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -53,12 +56,26 @@ QList<FileLine> readFileLines(SqliteConnection& db, const QByteArray& sha256) {
   return readLines(std::move(row));
 }
 
-void removeUnattachedLines(SqliteConnection& db) {
-  db.prepare(
-        "INSERT INTO file_line_fts(file_line_fts, rowid, text) SELECT 'delete', id, text FROM file_line "
-        "WHERE sha256 NOT IN (SELECT sha256 FROM attachment)")
-      .run();
-  db.prepare("DELETE FROM file_line WHERE sha256 NOT IN (SELECT sha256 FROM attachment)").run();
+void insertShelfFile(SqliteConnection& db, const QByteArray& sha256, const QByteArray& path) {
+  db.prepare("INSERT OR REPLACE INTO shelf_file(sha256, path) VALUES(?, ?)").bindText(sha256).bindBlob(path).run();
+}
+
+void removeLinesOfNoFile(SqliteConnection& db) {
+  QList<QByteArray> gone;
+  {
+    SqliteStatement row = db.prepare("SELECT sha256, path FROM shelf_file");
+    while (row.step()) {
+      const QFileInfo file(QFile::decodeName(row.bytes(1)));
+      if (!file.exists() && file.dir().exists()) gone << row.bytes(0);
+    }
+  }
+  for (const QByteArray& sha256 : gone) db.prepare("DELETE FROM shelf_file WHERE sha256 = ?").bindText(sha256).run();
+  for (const std::string what : {"INSERT INTO file_line_fts(file_line_fts, rowid, text) SELECT 'delete', id, text", "DELETE"}) {
+    db.prepare(
+          (what + " FROM file_line WHERE sha256 NOT IN (SELECT sha256 FROM attachment) AND sha256 NOT IN (SELECT sha256 FROM shelf_file)")
+              .c_str())
+        .run();
+  }
 }
 
 }  // namespace winnow::app

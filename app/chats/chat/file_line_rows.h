@@ -1,4 +1,4 @@
-// The lines of attached files as rows: written, read, and removed with the last chat that has the file.
+// The lines of attached files, and of videos of a folder, as rows: written, read, and removed with the last chat that has the file.
 //
 // Used by ChatDatabase only, inside its transactions. Errors: the connection's. Threads: that of the connection.
 #pragma once
@@ -12,7 +12,10 @@ namespace winnow::app {
 void replaceFileLines(SqliteConnection& db, const QByteArray& sha256, LineKind kind, const QList<FileLine>& lines);
 // The lines by their times, or in the order of the document.
 QList<FileLine> readFileLines(SqliteConnection& db, const QByteArray& sha256);
-// Removes the lines of files that are in no chat any more.
-void removeUnattachedLines(SqliteConnection& db);
+// A video of a folder: its lines stay without a chat.
+void insertShelfFile(SqliteConnection& db, const QByteArray& sha256, const QByteArray& path);
+// Removes the lines of files that are in no chat any more, and of videos that are gone from their folders. Videos of a folder that is not
+// there itself, as on a drive that was taken out, keep theirs.
+void removeLinesOfNoFile(SqliteConnection& db);
 
 }  // namespace winnow::app

@@ -11,6 +11,13 @@ RequestToken LineStore::store(const QByteArray& sha256, LineKind kind, const QLi
   });
 }
 
+void LineStore::storeOnShelf(const QByteArray& sha256, const QByteArray& path) {
+  m_store.submit([sha256, path](ChatDatabase& db, RequestToken) -> ChatStore::Letter {
+    db.storeOnShelf(sha256, path);
+    return [] {};
+  });
+}
+
 RequestToken LineStore::load(const QByteArray& sha256) {
   return m_store.submit([to = QPointer<LineStore>(this), sha256](ChatDatabase& db, RequestToken token) -> ChatStore::Letter {
     return [to, token, lines = db.linesOf(sha256)] {

@@ -16,7 +16,8 @@ class LineStore : public QObject {
 
   // In place of the file's lines of this kind.
   RequestToken store(const QByteArray& sha256, LineKind kind, const QList<FileLine>& lines);
-  RequestToken load(const QByteArray& sha256);  // `loaded`
+  void storeOnShelf(const QByteArray& sha256, const QByteArray& path);  // ChatDatabase::storeOnShelf()
+  RequestToken load(const QByteArray& sha256);                          // `loaded`
   // The three lines of the chat's files that fit the answer best: `found`.
   RequestToken findBehind(ConversationId chat, MessageId answer);
 

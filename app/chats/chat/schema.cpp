@@ -308,11 +308,16 @@ INSERT INTO file_name_fts(rowid, name) SELECT rowid, name FROM attachment_fts;
 DROP TABLE attachment_fts;
 )sql";
 
+// Videos of a folder that is asked: their lines stay, and are found, without a chat that has them.
+constexpr char kShelf[] = R"sql(
+CREATE TABLE shelf_file(sha256 TEXT PRIMARY KEY, path BLOB NOT NULL) STRICT, WITHOUT ROWID;
+)sql";
+
 }  // namespace
 
 const std::array<const char*, kSchemaVersion> kMigrations = {
-    kChats,          kSearch,         kSampledTimes,  kRecipes,   kComparisons, kKeptMaps, kPins,
-    kLaterQuestions, kSampling,       kDocuments,     kSubtitles, kDigests,     kCauses,   kThoughts,
-    kEncodings,      kThoughtDigests, kAttachedWords, kDetails,   kParts,       kPages,    kFileLines};
+    kChats,         kSearch,    kSampledTimes, kRecipes, kComparisons, kKeptMaps, kPins,      kLaterQuestions,
+    kSampling,      kDocuments, kSubtitles,    kDigests, kCauses,      kThoughts, kEncodings, kThoughtDigests,
+    kAttachedWords, kDetails,   kParts,        kPages,   kFileLines,   kShelf};
 
 }  // namespace winnow::app

@@ -11,7 +11,7 @@ namespace winnow::app {
 inline constexpr int kApplicationId = 0x57494e4e;  // "WINN"
 
 // migrations[i] takes version i to version i + 1.
-inline constexpr int kSchemaVersion = 21;
+inline constexpr int kSchemaVersion = 22;
 extern const std::array<const char*, kSchemaVersion> kMigrations;
 
 }  // namespace winnow::app

@@ -45,7 +45,8 @@ std::string unmarked(const QString& snippet) {
 }
 
 ordered_json hit_json(const app::SearchHit& hit) {
-  ordered_json object = {{"chat", hit.conversation}, {"title", hit.title.toStdString()}};
+  ordered_json object = {{"chat", hit.conversation == 0 ? ordered_json() : ordered_json(hit.conversation)},
+                         {"title", hit.title.toStdString()}};
   object["message"] = hit.message == 0 ? ordered_json() : ordered_json(hit.message);
   object["found"] = unmarked(hit.snippet);
   if (!hit.place) return object;

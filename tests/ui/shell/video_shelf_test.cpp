@@ -143,6 +143,25 @@ TEST_F(VideoShelfTest, AnAnswerLeadsToItsFrameAndToANewChatByKeysAlone) {
   EXPECT_EQ(composer()->tray()->card(0)->attachment().plan.to_s, 42.0);
 }
 
+TEST_F(VideoShelfTest, WhatIsSaidInAFilmIsFoundWithoutAChat) {
+  m_preview->lines["/films/2 star.mp4"] = {{40.0, 42.0, "The budget was cut."}};
+  openShelf();
+  ASSERT_TRUE(waitUntil([this] { return row(2, kFacts) == QStringLiteral("2:08"); }));
+  QTest::keyClick(page(), Qt::Key_Escape);
+  m_window->sidebar()->search()->setText(QStringLiteral("budget"));
+  QListView* places = m_window->sidebar()->places();
+  ASSERT_TRUE(waitUntil([&] { return places->isVisible(); }));
+  ASSERT_EQ(places->model()->rowCount(), 1);
+  EXPECT_EQ(places->model()->index(0, 0).data().toString(), QStringLiteral("2 star.mp4 · 0:40"));
+  places->setFocus();
+  places->setCurrentIndex(places->model()->index(0, 0));
+  QTest::keyClick(places, Qt::Key_Return);
+  ASSERT_TRUE(waitUntil([this] { return composer()->tray()->count() == 1; }));
+  EXPECT_EQ(composer()->tray()->card(0)->attachment().path, "/films/2 star.mp4");
+  EXPECT_EQ(composer()->tray()->card(0)->attachment().plan.from_s, 10.0);
+  EXPECT_EQ(composer()->tray()->card(0)->attachment().plan.to_s, 70.0);
+}
+
 TEST_F(VideoShelfTest, PreparingGivesWayToAQuestionAndIsPaused) {
   m_log->holdPreparations(true);
   openShelf();

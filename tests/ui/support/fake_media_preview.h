@@ -74,7 +74,7 @@ class FakeMediaPreview : public ui::MediaPreview {
         Q_EMIT probed(token, summary);
         return;
       }
-      if (path.contains("subtitled")) {
+      if (path.contains("subtitled") || lines.contains(path)) {
         summary.subtitles = path.left(path.lastIndexOf('.')) + ".srt";
         summary.lines = lines.value(path, std::vector<TimedLine>(12, {0.5, 1.5, "Good morning."}));
       }

@@ -48,7 +48,7 @@ ChatList::ChatList(app::ChatStore& store, QObject* parent) : QObject(parent), m_
     if (token != m_search) return;  // more was typed since
     ConversationListModel::Found found;
     for (const app::SearchHit& hit : hits) {  // best first
-      if (found.contains(hit.conversation)) continue;
+      if (hit.conversation == 0 || found.contains(hit.conversation)) continue;
       const QString words = foundWords(hit);
       found.insert(hit.conversation, hit.place ? tr("%1: %2").arg(placeName(*hit.place), words) : words);
     }

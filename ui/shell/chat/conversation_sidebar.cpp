@@ -277,7 +277,10 @@ void ConversationSidebar::buildPlaces() {
   m_placeList->viewport()->setAutoFillBackground(false);
   m_placeList->hide();
   connect(&m_places, &QAbstractItemModel::modelReset, this, [this] { m_placeList->setVisible(m_places.rowCount() > 0); });
-  const auto show = [this](const QModelIndex& index) { Q_EMIT placeRequested(m_places.at(index.row())); };
+  const auto show = [this](const QModelIndex& index) {
+    const app::SearchHit& hit = m_places.at(index.row());
+    hit.conversation == 0 ? Q_EMIT aroundRequested(hit.place->path, hit.place->line.startS) : Q_EMIT placeRequested(hit);
+  };
   connect(m_placeList, &QAbstractItemView::clicked, this, show);
   connect(m_placeList, &QAbstractItemView::activated, this, show);
   m_placeList->setContextMenuPolicy(Qt::CustomContextMenu);
@@ -287,7 +290,7 @@ void ConversationSidebar::buildPlaces() {
     const app::SearchHit hit = m_places.at(index.row());
     auto* menu = new QMenu(m_placeList);
     menu->setAttribute(Qt::WA_DeleteOnClose);
-    menu->addAction(tr("&Open its chat there"), this, [this, hit] { Q_EMIT placeRequested(hit); });
+    menu->addAction(tr("&Open its chat there"), this, [this, hit] { Q_EMIT placeRequested(hit); })->setEnabled(hit.conversation != 0);
     const auto ask = [this, hit] { Q_EMIT aroundRequested(hit.place->path, hit.place->line.startS); };
     menu->addAction(tr("&Ask about it in a new chat"), this, ask)
         ->setEnabled(hit.place->medium == MediaKind::kVideo && hit.place->line.startS >= 0);

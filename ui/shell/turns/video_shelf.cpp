@@ -204,6 +204,7 @@ void VideoShelf::onProbed(const MediaSummary& summary) {
   row.video.subtitles = summary.subtitles.isEmpty() ? summary.speech : summary.subtitles;
   row.hasSound = summary.hasSound;
   row.isHeard = summary.isHeard;
+  if (row.unreadable.isEmpty()) m_lines.storeOnShelf(summary.sha256, row.video.path);
   if (const auto answer = m_answers.constFind(summary.sha256); answer != m_answers.constEnd()) row.answer = *answer;
   plan(row);
   look();

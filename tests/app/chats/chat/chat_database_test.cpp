@@ -752,6 +752,37 @@ TEST_F(FileLinesTest, GoWithTheLastChatThatHasTheFile) {
   EXPECT_TRUE(pictures.load(clip()).isEmpty());
 }
 
+TEST_F(FileLinesTest, OfAFolderOfVideosAreFoundWithoutAChat) {
+  Attachment film = clip();
+  film.path = QFile::encodeName(m_home.filePath(QStringLiteral("films/clip.mp4")));
+  const auto keep = [&] { m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max()); };
+  ASSERT_TRUE(QDir(m_home.path()).mkdir(QStringLiteral("films")));
+  QFile file(QFile::decodeName(film.path));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  say(film, {{1, 2, "the budget"}, {3, 4, "was cut"}});
+  EXPECT_EQ(found("budget"), "") << "no chat has it, no folder either";
+  m_db->storeOnShelf(film.sha256, film.path);
+  keep();
+  EXPECT_EQ(found("budget"), "0 0 1 the \u2068budget\u2069\n");
+  EXPECT_EQ(m_db->search(QStringLiteral("budget cut")).size(), 2) << "in two lines";
+  const SearchHit hit = m_db->search(QStringLiteral("budget")).front();
+  EXPECT_EQ(hit.place->path, film.path);
+  EXPECT_EQ(hit.place->medium, MediaKind::kVideo);
+  const ConversationId chat = conversation();
+  const TurnIds ids = asked(chat, film);
+  EXPECT_EQ(found("budget"), std::to_string(chat) + " " + std::to_string(ids.question) + " 1 the \u2068budget\u2069\n") << "once";
+  m_db->deleteConversation(chat);
+  keep();
+  EXPECT_EQ(found("budget"), "0 0 1 the \u2068budget\u2069\n");
+  ASSERT_TRUE(QDir(m_home.path()).rename(QStringLiteral("films"), QStringLiteral("out")));
+  keep();
+  EXPECT_NE(found("budget"), "") << "a drive that is not in";
+  ASSERT_TRUE(QDir(m_home.path()).mkdir(QStringLiteral("films")));
+  keep();
+  EXPECT_EQ(found("budget"), "");
+  EXPECT_TRUE(m_db->linesOf(film.sha256).isEmpty()) << "it is gone from its folder";
+}
+
 TEST_F(FileLinesTest, SavedChatsAreSearchedWhileTheyAreOpen) {
   const ConversationId id = conversation();
   asked(id, clip());

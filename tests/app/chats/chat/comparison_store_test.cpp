@@ -254,16 +254,16 @@ TEST_F(ComparisonStoreTest, KeptMapsOfColumnsComeBackAndFollowTheAnswerThatIsUse
   const std::vector<ComparedAnswer> columns = m_db->loadConversation(m_conversation).comparisons.at(0).columns;
   EXPECT_TRUE(columns[0].hasKeptMap);
   EXPECT_FALSE(columns[1].hasKeptMap);
-  ASSERT_NE(m_db->comparedKeptMap(saved.id, 0), nullptr);
-  EXPECT_EQ(*m_db->comparedKeptMap(saved.id, 0), *map);
-  EXPECT_EQ(m_db->comparedKeptMap(saved.id, 1), nullptr);
+  ASSERT_NE(m_db->keptMap(AnswerOfComparison{saved.id, 0}), nullptr);
+  EXPECT_EQ(*m_db->keptMap(AnswerOfComparison{saved.id, 0}), *map);
+  EXPECT_EQ(m_db->keptMap(AnswerOfComparison{saved.id, 1}), nullptr);
   const TurnIds used = m_db->useAnswer(saved.id, 0);
   ASSERT_NE(m_db->keptMap(used.answer), nullptr);
   EXPECT_EQ(*m_db->keptMap(used.answer), *map);
   EXPECT_EQ(m_db->keptMap(m_db->useAnswer(saved.id, 1).answer), nullptr);
   m_db->deleteConversation(m_conversation);
   m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max());
-  EXPECT_EQ(m_db->comparedKeptMap(saved.id, 0), nullptr);
+  EXPECT_EQ(m_db->keptMap(AnswerOfComparison{saved.id, 0}), nullptr);
 }
 
 TEST_F(ComparisonStoreTest, ADatabaseOfTheVersionBeforeOpensWithItsAnswersUnchecked) {
@@ -275,7 +275,7 @@ TEST_F(ComparisonStoreTest, ADatabaseOfTheVersionBeforeOpensWithItsAnswersUnchec
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open(QFile::encodeName(ChatDatabase::databaseFile(folders())).constData(), &raw), SQLITE_OK);
   const char* back =
-      "DROP TABLE file_line_fts; DROP TABLE file_line; DROP TABLE file_name_fts; DROP INDEX attachment_by_content; "
+      "DROP TABLE shelf_file; DROP TABLE file_line_fts; DROP TABLE file_line; DROP TABLE file_name_fts; DROP INDEX attachment_by_content; "
       "DROP TABLE comparison_kept_map; DROP TABLE kept_map; DROP TABLE comparison_column; DROP TABLE "
       "comparison; ALTER TABLE run DROP "
       "COLUMN agreement_json; "

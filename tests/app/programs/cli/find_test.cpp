@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 class CliFind : public ::testing::Test {
  protected:
-  // A chat with a film, in the data folder of the commands.
+  // A chat with a film, and a film of a folder that is in no chat, in the data folder of the commands.
   void SetUp() override {
     const QString home = QString::fromStdString(scratch_.file("home"));
     app::ChatDatabase chats({home + QStringLiteral("/data"), home + QStringLiteral("/cache")});
@@ -26,6 +26,8 @@ class CliFind : public ::testing::Test {
     chats.storeLines("content", app::LineKind::kHeard,
                      {{app::LineKind::kHeard, 75.0, 78.0, 0, 0, QStringLiteral("The budget was cut.")},
                       {app::LineKind::kHeard, 80.0, 82.0, 0, 0, QStringLiteral("So he wrote a letter.")}});
+    chats.storeLines("other", app::LineKind::kHeard, {{app::LineKind::kHeard, 2.0, 4.0, 0, 0, QStringLiteral("The lamp is lit.")}});
+    chats.storeOnShelf("other", "/films/lamp.mp4");
   }
   ScratchFolder scratch_;
 };
@@ -43,6 +45,8 @@ TEST_F(CliFind, NamesFileAndTime) {
   EXPECT_EQ(hit.at("title"), "Letters");
   const ProgramRun chat = run_command(scratch_, "find 'what did'");
   EXPECT_EQ(chat.out, "chat 1, Letters: What did he write?\n");
+  EXPECT_EQ(run_command(scratch_, "find lamp").out, "/films/lamp.mp4 0:02: The lamp is lit.\n");
+  EXPECT_TRUE(json::parse(run_command(scratch_, "find --json lamp").out).at("hits").at(0).at("chat").is_null());
   const ProgramRun none = run_command(scratch_, "find giraffe");
   EXPECT_EQ(none.exit_code, 0);
   EXPECT_EQ(none.out, "");
