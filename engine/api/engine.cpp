@@ -122,8 +122,8 @@ class LocalEngine : public Engine {
       if (!result) return;
       if (model_) model_->require_unchanged();  // what was computed is the model's
       const auto* finished = std::get_if<Finished>(&*result);
-      if (finished != nullptr && !finished->restored && speeds_ != nullptr)
-        speeds_->keep(speed_key(model_->network->info()), model_->speed);
+      const bool measured = finished != nullptr ? !finished->restored : std::holds_alternative<Prepared>(*result);
+      if (measured && speeds_ != nullptr) speeds_->keep(speed_key(model_->network->info()), model_->speed);
       emit(*std::move(result));
     } catch (const Interrupted& interrupted) {
       emit(interrupted_and_restored());

@@ -27,6 +27,7 @@ Prepared run_prepare(const RequestContext& context, const Turn& asked, Conversat
   if (!compressed) {
     BegunTurn begun = begin_turn(context, turn, &recipe, fork_start(states, start, context.network(), turn.recipe));
     if (auto prepared = prepare_context(context, turn, recipe, begun)) {
+      context.model.speed.add(prepared->work, prepared->timings, 0.0);
       states.prepared = std::move(prepared);
       compressed = true;
     }

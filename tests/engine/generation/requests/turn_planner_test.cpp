@@ -370,6 +370,16 @@ TEST_F(Plans, TheWaitIsKnownAfterTheFirstTurnWithTheSameWork) {
   EXPECT_EQ(plan(question({image(64, 64)}, "full", 1.0)).expected_ms, 0.0) << "no image was ever encoded";
 }
 
+TEST_F(Plans, TheWaitIsKnownAfterAVideoWasPrepared) {
+  const Turn turn = question({video(16)}, "self-study", 0.5);
+  const Prepared prepared = *run(Prepare{turn}).last<Prepared>();
+  ASSERT_TRUE(prepared.compressed);
+  const Planned other = plan(question({video(16)}, "self-study", 0.5));
+  EXPECT_GT(other.expected_encoder_ms, 0.0);
+  EXPECT_GT(other.expected_ms, other.expected_encoder_ms);
+  EXPECT_LT(other.expected_ms, 1.5 * prepared.elapsed_ms) << "what that took, and the question";
+}
+
 TEST_F(Plans, SpeedsOutliveTheEngine) {
   class Memory : public SpeedMemory {
    public:
