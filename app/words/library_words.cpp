@@ -56,6 +56,7 @@ FitWords needWords(const MemoryNeed& need, const MachineMemory& memory) {
 }
 
 QString modelFacts(const ListedModel& model) {
+  if (model.found.hears) return QStringList{formatMegabytes(model.found.bytes), LibraryWords::tr("hears")}.join(kBetween);
   if (!model.summary) return formatMegabytes(model.found.bytes);
   const ModelSummary& summary = *model.summary;
   QStringList parts{formatMegabytes(static_cast<qint64>(summary.weight_bytes))};
@@ -77,6 +78,7 @@ QString modelPlace(const ListedModel& model) {
 }
 
 FitWords fitWords(const ListedModel& model, const MachineMemory& memory) {
+  if (model.found.hears) return needWords(model.need, memory);
   if (!model.summary) return {LibraryWords::tr("Cannot be read: %1").arg(sentenceOf(QString::fromStdString(model.fault))), false};
   if (!model.summary->runs) return {LibraryWords::tr("Does not run here: Winnow has no such family of models."), false};
   if (!model.summary->missing.empty()) {

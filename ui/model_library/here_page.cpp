@@ -97,10 +97,12 @@ void HerePage::fillButtons(ModelCard& card, const app::FoundModel& model) {
     });
     return;
   }
-  const bool loaded = model.path == m_loaded;
-  QPushButton* open = card.addButton(loaded ? tr("Loaded") : tr("Open"));
-  open->setEnabled(!loaded);
-  connect(open, &QPushButton::clicked, this, [this, model] { Q_EMIT openRequested(model.path, model.name); });
+  const bool used = model.path == (model.hears ? m_shelf.hearing() : m_loaded);
+  QPushButton* open = card.addButton(model.hears ? used ? tr("Hears") : tr("Hear with it") : used ? tr("Loaded") : tr("Open"));
+  open->setEnabled(!used);
+  connect(open, &QPushButton::clicked, this,
+          [this, model] { model.hears ? m_shelf.hearWith(model) : Q_EMIT openRequested(model.path, model.name); });
+  const bool loaded = used && !model.hears;
   // Nobody has written down their hashes, and they lie where their owner put them.
   if (model.origin == app::ModelOrigin::kDemo || model.origin == app::ModelOrigin::kOpened) return;
   QPushButton* check = card.addButton(tr("Check"));

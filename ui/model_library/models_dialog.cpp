@@ -64,7 +64,11 @@ void ModelsDialog::showFirstFull() {
   m_turned = true;
 }
 
+// A speech model that was just fetched hears from now on, and loads into no chat.
 void ModelsDialog::take(const QString& path, const QString& name) {
+  for (const app::ListedModel& model : m_sources.shelf.models()) {
+    if (model.found.path == path && model.found.hears) return m_sources.shelf.hearWith(model.found);
+  }
   accept();
   Q_EMIT openRequested(path, name);
 }

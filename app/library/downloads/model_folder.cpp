@@ -15,6 +15,8 @@ namespace winnow::app {
 namespace {
 
 constexpr qint64 kMostStampBytes = 4096;
+constexpr qint64 kMostPathBytes = 4096;
+constexpr QLatin1String kChosenToHear("hears.txt");
 
 // The offer has one file.
 QString stampFile(const QString& folder, const ModelOffer& offer) { return offeredFile(folder, offer) + QStringLiteral(".checked"); }
@@ -44,11 +46,26 @@ QString offeredFile(const QString& folder, const ModelOffer& offer) {
 
 QString fetchedSpeechModel(const QString& folder) {
   const QDir models(folder);
+  if (QFile chosen(models.filePath(kChosenToHear)); chosen.open(QIODevice::ReadOnly)) {
+    const QString path = QFile::decodeName(chosen.read(kMostPathBytes));
+    if (QFileInfo::exists(path)) return path;
+  }
   const QStringList put = models.entryList({QStringLiteral("ggml-*.bin")}, QDir::Files, QDir::Name);
   if (!put.isEmpty()) return models.absoluteFilePath(put.first());
   for (const ModelOffer& offer : speechOffers())
     if (isFetched(folder, offer)) return offeredFile(folder, offer);
   return {};
+}
+
+void chooseSpeechModel(const QString& folder, const QString& path) {
+  QDir().mkpath(folder);
+  try {
+    ReplacedFile file(QFile::encodeName(QDir(folder).filePath(kChosenToHear)).toStdString());
+    file.write(QFile::encodeName(path).toStdString());
+    file.commit();
+  } catch (const Exception&) {
+    // The one of before hears.
+  }
 }
 
 bool isFetched(const QString& folder, const ModelOffer& offer) {

@@ -17,8 +17,11 @@ namespace winnow::app {
 QString modelsFolder(const QString& data);
 // The path of the offer's model when it has been fetched: a file, or a folder.
 QString offeredFile(const QString& folder, const ModelOffer& offer);
-// The speech model: the first by name of whisper.cpp's files that was put there, or an offer that was fetched; empty: there is none.
+// The speech model: the one that was chosen as long as it is there, else the first by name of whisper.cpp's files that was put there, or an
+// offer that was fetched; empty: there is none.
 QString fetchedSpeechModel(const QString& folder);
+// From now on for windows and the terminal. path: a folder or file, wherever it lies.
+void chooseSpeechModel(const QString& folder, const QString& path);
 // Files of its sizes lie there. For lists; whoever is asked for the model checks it.
 bool isFetched(const QString& folder, const ModelOffer& offer);
 // It has been checked, and has not changed since.

@@ -129,6 +129,8 @@ class Search {
 
   void visitFile(const QFileInfo& entry) {
     const QString file = name(entry);
+    if (file.startsWith(QLatin1String("ggml-")) && file.endsWith(QLatin1String(".bin")) && hears(entry.filePath()))
+      return add({.origin = m_origin, .name = entry.completeBaseName(), .path = entry.filePath(), .bytes = entry.size(), .hears = true});
     if (!file.endsWith(QLatin1String(".gguf")) || names_projector(file.toStdString())) return;
     // Some programs call every file "model" and put the name on its folder.
     const QString shown = modelNameOf(entry.filePath());
@@ -175,12 +177,26 @@ class Search {
     bool config = false;
     for (const QFileInfo& entry : list) {
       config = config || (name(entry) == QLatin1String("config.json") && entry.isFile());
-      if (name(entry).endsWith(QLatin1String(".safetensors")) && entry.isFile()) bytes += entry.size();
+      const bool weights = name(entry).endsWith(QLatin1String(".safetensors")) || name(entry) == QLatin1String("model.bin");
+      if (weights && entry.isFile()) bytes += entry.size();
     }
     if (!config || bytes == 0) return false;
-    if (const std::optional<KnownFamily> family = familyOf(path))
+    if (const std::optional<KnownFamily> family = familyOf(path)) {
       add({m_origin, modelNameOf(path), path, bytes, family->sees, family->reads_videos});
+    } else if (hears(path)) {
+      add({.origin = m_origin, .name = modelNameOf(path), .path = path, .bytes = bytes, .hears = true});
+    }
     return true;
+  }
+
+  bool hears(const QString& path) {
+    if (++m_documents > kMaxDocuments) return false;
+    try {
+      const auto package = open_package(QFile::encodeName(path).toStdString());
+      return package->required(ModelPart::kConfig).root().string("model_type", 64, "") == "whisper";
+    } catch (const Exception&) {
+      return false;
+    }
   }
 
   std::optional<KnownFamily> familyOf(const QString& path) {

@@ -1,7 +1,8 @@
 // Models that lie on this machine already, found where they are: nothing is copied, changed or loaded.
 //
 // Used by model_finder.h. GGUF files that begin as such (no projectors of pictures, of split files the first if all parts are there),
-// folders whose config.json names a family that the engine runs, and Ollama's tags. Searched in a bounded number of entries, levels and
+// folders whose config.json names a family that the engine runs, Ollama's tags, and models that hear: folders of Whisper and files of
+// whisper.cpp. Searched in a bounded number of entries, levels and
 // bytes; links are followed, never in a circle; what cannot be read is left out. Nothing throws but Interrupted. Touches the disk.
 // Threads: any.
 #pragma once
@@ -22,6 +23,7 @@ struct FoundModel {
   qint64 bytes = 0;  // of weights on the disk
   bool sees = false;
   bool readsVideos = false;
+  bool hears = false;  // a speech model, which answers nothing
 
   friend bool operator==(const FoundModel&, const FoundModel&) = default;
 };

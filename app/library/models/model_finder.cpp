@@ -15,6 +15,7 @@ void ModelFinder::look() {
     std::vector<FoundModel> found;
     try {
       found = findModels(m_folders, end);
+      std::erase_if(found, [](const FoundModel& model) { return model.hears; });
     } catch (const Interrupted&) {
       return;  // nobody asks any more
     }

@@ -15,6 +15,10 @@ ModelPlaces ModelPlaces::standard(const QString& data, const MachineMemory& memo
 
 ListedModel listedModel(const FoundModel& found, const QHash<QString, QDateTime>& uses) {
   ListedModel model{.found = found, .used = uses.value(QFileInfo(found.path).absoluteFilePath())};
+  if (found.hears) {
+    model.need = memoryNeed(found.bytes, 0, 0);
+    return model;
+  }
   try {
     model.summary = summary_of_model(QFile::encodeName(found.path).toStdString());
   } catch (const Exception& problem) {

@@ -34,7 +34,7 @@ struct ModelPlaces {
 
 struct ListedModel {
   FoundModel found;
-  std::optional<ModelSummary> summary{};  // nothing: it cannot be read
+  std::optional<ModelSummary> summary{};  // nothing: it cannot be read, or is a speech model
   std::string fault{};                    // why
   MemoryNeed need{};
   QDateTime used;  // invalid: never

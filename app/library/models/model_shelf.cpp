@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/library/downloads/model_folder.h"
 #include "app/library/models/model_uses.h"
 
 namespace winnow::app {
@@ -52,8 +53,9 @@ void ModelShelf::look() {
     } catch (const Interrupted&) {
       return;  // nobody asks any more
     }
-    m_mailbox.post([this, models = std::move(models)]() mutable {
+    m_mailbox.post([this, models = std::move(models), hearing = fetchedSpeechModel(modelsFolder(m_places.data))]() mutable {
       m_looking = false;
+      m_hearing = hearing;
       m_hasLooked = true;
       m_models = std::move(models);
       if (m_again) look();
@@ -94,6 +96,13 @@ void ModelShelf::verify(const FoundModel& model) {
 
 void ModelShelf::stopVerifying() {
   if (m_stop) m_stop->request_cancel();
+}
+
+void ModelShelf::hearWith(const FoundModel& model) {
+  m_list.post([this, path = model.path] {
+    chooseSpeechModel(modelsFolder(m_places.data), path);
+    m_mailbox.post([this] { look(); });
+  });
 }
 
 void ModelShelf::remove(const FoundModel& model) {

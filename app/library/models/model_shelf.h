@@ -36,6 +36,8 @@ class ModelShelf : public QObject {
   void stopVerifying();                              // verified() follows with what is known by then: nothing
   QString verifying() const { return m_verifying; }  // its path; empty: none
   void remove(const FoundModel& model);
+  QString hearing() const { return m_hearing; }  // the path of the speech model that hears; empty: none does
+  void hearWith(const FoundModel& model);        // a speech model; listed() follows
 
  Q_SIGNALS:
   void listed();
@@ -54,6 +56,7 @@ class ModelShelf : public QObject {
   bool m_looking = false;
   bool m_again = false;
   QString m_verifying;
+  QString m_hearing;
   InterruptSource m_end;
   std::unique_ptr<InterruptSource> m_stop;  // of the check
   Mailbox m_mailbox;

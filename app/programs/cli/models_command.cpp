@@ -62,9 +62,10 @@ ordered_json listed_json(const ListedModel& model, const app::MachineMemory& mem
                          {"path", model.found.path.toStdString()},
                          {"origin", origin_name(model.found.origin)},
                          {"bytes", model.found.bytes},
+                         {"hears", model.found.hears},
                          {"last_used", model.used.isValid() ? ordered_json(day_of(model)) : ordered_json()}};
   if (!model.summary) {
-    object["fault"] = printable_line(model.fault);
+    if (!model.found.hears) object["fault"] = printable_line(model.fault);
     return object;
   }
   const app::ModelFit fit = app::modelFit(model.need, memory);

@@ -24,8 +24,9 @@ struct Transcriber::Loaded {
 
 namespace {
 
-// In fp32 on a CPU where nothing else is asked for: such models are small, and equal to the reference then.
-WeightPlan plan_of(WeightFormat format, at::Device device) {
+// In 8 bits on a CPU where nothing else is asked for: nearly twice as fast as fp32, with as few wrong words (engine/speech/README.md).
+WeightPlan plan_of(WeightFormat wanted, at::Device device) {
+  const WeightFormat format = wanted == WeightFormat::kAuto && device.is_cpu() ? WeightFormat::kInt8 : wanted;
   WeightPlan plan = weights_as(format, format == WeightFormat::kInt8 ? VisionFormat::kInt8 : VisionFormat::kAuto, device);
   if (format != WeightFormat::kBf16 && device.is_cpu()) plan.arithmetic = at::kFloat;
   return plan;

@@ -57,13 +57,13 @@ class ModelsDialogTest : public WindowTest {
             .tokensPerFrame = 64};
   }
   QString at(const QString& path) const { return m_folder.filePath(path); }
-  // The demo model, as if it had come from the hub.
-  QString putModel(const QString& repository) {
+  // A model of the tree, as if it had come from the hub.
+  QString putModel(const QString& repository, const QString& model = QStringLiteral("resources/demo/model")) {
     const QString snapshots = at(QStringLiteral("hub/models--") + QString(repository).replace(QLatin1Char('/'), QLatin1String("--")) +
                                  QStringLiteral("/snapshots"));
     EXPECT_TRUE(QDir().mkpath(snapshots));
     const QString path = snapshots + QStringLiteral("/c0ffee");
-    EXPECT_TRUE(QFile::link(QString::fromStdString(source_folder()) + QStringLiteral("/resources/demo/model"), path));
+    EXPECT_TRUE(QFile::link(QString::fromStdString(source_folder()) + QLatin1Char('/') + model, path));
     return path;
   }
   void openPage() {
@@ -123,6 +123,20 @@ TEST_F(ModelsDialogTest, SaysOfEachModelWhatItIsAndWhetherItFits) {
   EXPECT_TRUE(waitUntil([&] { return session().model.folder() == path; }));
   EXPECT_TRUE(waitUntil([this] { return page() == nullptr; }));
   EXPECT_EQ(m_window->focusWidget(), composer()->prompt());
+}
+
+TEST_F(ModelsDialogTest, AModelThatHearsIsChosenToHear) {
+  putModel(QStringLiteral("a/english"), QStringLiteral("tests/golden/whisper/english"));
+  putModel(QStringLiteral("a/several"), QStringLiteral("tests/golden/whisper/several"));
+  openPage();
+  ASSERT_TRUE(waitUntil([this] { return page()->here()->cards().size() == 2; }));
+  const auto one = [this] { return page()->here()->cards().front(); };
+  EXPECT_TRUE(lines(one()).contains(QStringLiteral("hears"))) << lines(one()).toStdString();
+  EXPECT_TRUE(lines(one()).contains(QStringLiteral("Fits: needs about "))) << lines(one()).toStdString();
+  press(one(), QStringLiteral("Hear with it"));
+  ASSERT_TRUE(waitUntil([&] { return button(one(), QStringLiteral("Hears")) != nullptr; }));
+  EXPECT_FALSE(button(one(), QStringLiteral("Hears"))->isEnabled());
+  EXPECT_NE(button(page()->here()->cards().back(), QStringLiteral("Hear with it")), nullptr);
 }
 
 // 6.2 GB and a tenth, 4,608 tokens of 50 kB: 7.05 GB, with 1.07 to work in 8.12; of memory with 0.37 for the program 7.4.

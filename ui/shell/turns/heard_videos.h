@@ -43,6 +43,7 @@ class HeardVideos : public Hearing {
   void stop(const QByteArray& path) override;
   bool isListening(const QByteArray& path) const override { return m_videos.contains(path); }
   void giveWay(bool wanted);  // to a question while it is answered, to a model while it is loaded
+  void look();                // if a speech model is here
 
  private:
   struct Video {
@@ -51,7 +52,6 @@ class HeardVideos : public Hearing {
     bool endedOnce = false;  // the engine's process had ended in the middle
     Transcribe soFar{};      // what was told of it, of which alone lines, language and time count
   };
-  void look();
   void ask(const QByteArray& path);
   void post(const QByteArray& path, Transcribe request);
   void onEvent(const QByteArray& path, const std::string& file, const Event& event);

@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/library/models/model_shelf.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/compare/column_view.h"
 #include "ui/compare/comparison_setup.h"
@@ -106,6 +107,7 @@ void ChatPage::hear(const WindowServices& services) {
   auto* hearing = new HeardVideos(*services.hearing, services.engine, services.settings, this);
   m_composer->tray()->hearWith(hearing);
   m_hearing = hearing;
+  if (services.shelf != nullptr) connect(services.shelf, &app::ModelShelf::listed, hearing, &HeardVideos::look);
   const auto giveWay = [this, hearing] { hearing->giveWay(m_session.answers.busy() || m_session.model.state() == ModelState::kLoading); };
   connect(&m_session.answers, &AnswerRun::stateChanged, hearing, giveWay);
   connect(&m_session.model, &ModelSession::changed, hearing, giveWay);

@@ -101,6 +101,21 @@ TEST_F(FoundModels, AModelOfImagesAloneIsToldFromThoseOfVideos) {
   EXPECT_FALSE(found()[0].readsVideos);
 }
 
+TEST_F(FoundModels, ModelsThatHearAreToldFromThoseThatAnswer) {
+  ASSERT_TRUE(QDir().mkpath(at(QStringLiteral("winnow/models"))));
+  const QString golden = QString::fromStdString(test_support::golden_folder("whisper/english"));
+  ASSERT_TRUE(QFile::link(golden, at(QStringLiteral("winnow/models/whisper"))));
+  write(QStringLiteral("winnow/models/ggml-none.bin"), QByteArray(100, 'x'));
+  folder(QStringLiteral("winnow/models/talks"), kText);
+  ASSERT_EQ(names(), (QStringList{QStringLiteral("talks"), QStringLiteral("whisper")}));
+  EXPECT_FALSE(found()[0].hears);
+  EXPECT_TRUE(found()[1].hears);
+  ModelFinder finder(folders());
+  finder.look();
+  ASSERT_TRUE(waitUntil([&] { return !finder.models().empty(); }));
+  EXPECT_EQ(finder.models().size(), 1U) << "of the models that a chat may choose from";
+}
+
 TEST_F(FoundModels, AFileBesideItsEyesIsAModelThatSees) {
   const QString models = QStringLiteral("winnow/models/smolvlm/");
   const QString golden = QString::fromStdString(test_support::golden_folder("smolvlm/smolvlm2_split")) + QStringLiteral("/gguf/");

@@ -9,6 +9,7 @@
 #include <QFileInfo>
 #include <algorithm>
 
+#include "app/library/downloads/model_folder.h"
 #include "app/library/models/model_uses.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/source_folder.h"
@@ -145,6 +146,26 @@ TEST_F(ModelShelfTest, WhatIsRemovedLeavesTheListAndWhatCannotBeStays) {
   shelf->remove(damaged);
   ASSERT_TRUE(waitUntil([&] { return told.size() == 2 && listed(damaged.path) == nullptr; })) << "the list follows by itself";
   EXPECT_EQ(told.back(), RemovedModel::State::kRemoved);
+}
+
+TEST_F(ModelShelfTest, TheModelThatHearsIsChosenUntilItIsGone) {
+  const QString fetched = at(QStringLiteral("data/models/ggml-put.bin")), base = at(QStringLiteral("models/base"));
+  ASSERT_TRUE(QDir().mkpath(at(QStringLiteral("data/models"))));
+  QFile put(fetched);
+  ASSERT_TRUE(put.open(QIODevice::WriteOnly));
+  ASSERT_TRUE(QFile::link(QString::fromStdString(source_folder()) + QStringLiteral("/tests/golden/whisper/english"), base));
+  ASSERT_TRUE(look());
+  EXPECT_EQ(shelf->hearing(), fetched);
+  const ListedModel* model = listed(base);
+  ASSERT_NE(model, nullptr);
+  EXPECT_TRUE(model->fault.empty());
+  EXPECT_GT(model->need.weights, 0);
+  shelf->hearWith(model->found);
+  ASSERT_TRUE(waitUntil([&] { return shelf->hearing() == base; })) << "the list follows by itself";
+  EXPECT_EQ(fetchedSpeechModel(at(QStringLiteral("data/models"))), base);
+  ASSERT_TRUE(QFile::remove(base));
+  ASSERT_TRUE(look());
+  EXPECT_EQ(shelf->hearing(), fetched);
 }
 
 TEST_F(ModelShelfTest, EndsWhileItLooksAndChecks) {
