@@ -72,6 +72,7 @@ QString modelFacts(const ListedModel& model) {
 }
 
 QString modelPlace(const ListedModel& model) {
+  if (model.found.hears) return modelOriginName(model.found.origin);  // nobody writes down when one hears
   const QString used = model.used.isValid() ? LibraryWords::tr("last used: %1").arg(formatWhen(model.used, QDateTime::currentDateTime()))
                                             : LibraryWords::tr("not used yet");
   return modelOriginName(model.found.origin) + kBetween + used;

@@ -31,6 +31,11 @@ QByteArray knownHash(const QString& path) {
   for (const ModelOffer& offer : modelOffers()) {
     if (offer.fileName() == name) return offer.fileSha256;
   }
+  for (const ModelOffer& offer : speechOffers()) {
+    for (const ModelOffer& file : QFileInfo(path).dir().dirName() == offer.id ? offer.files() : std::vector<ModelOffer>()) {
+      if (file.fileName() == name) return file.fileSha256;
+    }
+  }
   return {};
 }
 
@@ -110,7 +115,9 @@ QStringList modelFiles(const FoundModel& model) {
   QStringList files;
   if (QFileInfo(model.path).isDir()) {
     const QDir folder(model.path);
-    for (const QString& name : folder.entryList(QDir::Files)) files << folder.filePath(name);
+    for (const QString& name : folder.entryList(QDir::Files)) {
+      if (!name.endsWith(QLatin1String(".checked"))) files << folder.filePath(name);  // stamps of model_folder.h
+    }
     return files;
   }
   return ggufParts(model.path) + projectorsBeside(model.path);

@@ -54,7 +54,7 @@ void print_listed(const ListedModel& model, const app::MachineMemory& memory) {
   print_out("\n  %s\n", with_details(fit, runs ? parts_text(model.need, memory) : std::string()).c_str());
   for (const Error& error : model.summary ? model.summary->missing : std::vector<Error>())
     print_out("  missing: %s\n", printable_line(error.reason).c_str());
-  print_out("  last used: %s\n", model.used.isValid() ? day_of(model).c_str() : "never");
+  if (!model.found.hears) print_out("  last used: %s\n", model.used.isValid() ? day_of(model).c_str() : "never");
 }
 
 ordered_json listed_json(const ListedModel& model, const app::MachineMemory& memory) {

@@ -73,6 +73,14 @@ TEST_F(ModelCare, AFileWithoutAKnownHashSaysSo) {
   EXPECT_EQ(states(model(QStringLiteral("lm/M.gguf"), ModelOrigin::kLmStudio)), std::vector{VerifiedFile::State::kNoHash});
 }
 
+TEST_F(ModelCare, ASpeechModelIsVerifiedByTheHashesOfItsOffer) {
+  write(QStringLiteral("models/whisper-tiny.en/config.json"), "{}");
+  write(QStringLiteral("models/whisper-tiny.en/config.json.checked"), "a stamp");
+  write(QStringLiteral("models/whisper/config.json"), "{}");
+  EXPECT_EQ(states(model(QStringLiteral("models/whisper-tiny.en"), ModelOrigin::kWinnow)), std::vector{VerifiedFile::State::kDamaged});
+  EXPECT_EQ(states(model(QStringLiteral("models/whisper"), ModelOrigin::kWinnow)), std::vector{VerifiedFile::State::kNoHash});
+}
+
 TEST_F(ModelCare, OneOfTwoQuantisationsLeavesTheOtherAndTheEyes) {
   blob(QStringLiteral("M-Q8_0.gguf"), "GGUF eight");
   blob(QStringLiteral("M-Q4_0.gguf"), "GGUF four");
