@@ -21,6 +21,7 @@
 #include "ui/composer/folder_chooser.h"
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
+#include "ui/composer/offered_content.h"
 #include "ui/composer/page_viewer.h"
 #include "ui/composer/paste_offer.h"
 #include "ui/composer/thinking_choice.h"
@@ -89,16 +90,7 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
     updateSend();
     Q_EMIT draftChanged();
   });
-  connect(m_prompt, &PromptEdit::filesPasted, this, [this](const QList<QUrl>& urls) {
-    QMimeData mime;
-    mime.setUrls(urls);
-    addMime(mime);
-  });
-  connect(m_prompt, &PromptEdit::imagePasted, this, [this](const QImage& image) {
-    QMimeData mime;
-    mime.setImageData(image);
-    addMime(mime);
-  });
+  connect(m_prompt, &PromptEdit::mediaPasted, this, &Composer::addMime);
   connect(m_tray, &AttachmentTray::changed, this, [this] {
     updateSend();
     updateGeometry();
@@ -281,40 +273,30 @@ void Composer::submit() {
 }
 
 bool Composer::accepts(const QMimeData& mime) {
-  const QList<QUrl> urls = mime.urls();
-  return mime.hasImage() || std::any_of(urls.begin(), urls.end(), [](const QUrl& url) { return url.isLocalFile(); }) ||
-         (!mime.hasUrls() && mime.hasText());
+  const OfferedContent offered = contentOf(mime);
+  return offered.kind != OfferedKind::kNothing && (offered.kind != OfferedKind::kText || offered.urls.isEmpty());
 }
 
 void Composer::addMime(const QMimeData& mime) {
-  const QList<QUrl> urls = pastedUrls(mime);
-  bool any = false;
-  QString refused;
-  for (const QUrl& url : urls) {
-    if (!url.isLocalFile()) {
-      refused = tr("Only files on this computer can be attached.");
-      continue;
-    }
-    const QString path = url.toLocalFile();
-    any = true;
-    addFile(QFile::encodeName(path));
-  }
-  if (urls.isEmpty() && mime.hasImage()) {
-    const QImage image = qvariant_cast<QImage>(mime.imageData());
-    if (image.isNull()) {
-      refused = tr("The clipboard holds a picture that cannot be read.");
-    } else {
-      any = true;
-      m_storing.push_back(m_preview.store(image));
-    }
-  } else if (urls.isEmpty() && mime.hasText()) {
-    any = true;
-    m_prompt->pasteText(mime.text());
-  }
-  if (!refused.isEmpty()) {
-    showNotice(refused);
-  } else if (!any) {
-    showNotice(tr("This cannot be attached. Winnow takes images, videos, sound, documents and text."));
+  const OfferedContent offered = contentOf(mime);
+  const bool elsewhere = !std::ranges::all_of(offered.urls, &QUrl::isLocalFile);
+  const QString onlyHere = tr("Only files on this computer can be attached.");
+  switch (offered.kind) {
+    case OfferedKind::kFiles:
+      for (const QUrl& url : offered.urls) {
+        if (url.isLocalFile()) addFile(QFile::encodeName(url.toLocalFile()));
+      }
+      if (elsewhere) showNotice(onlyHere);
+      break;
+    case OfferedKind::kPicture:
+      if (const auto image = qvariant_cast<QImage>(mime.imageData()); image.isNull()) {
+        showNotice(tr("The clipboard holds a picture that cannot be read."));
+      } else {
+        m_storing.push_back(m_preview.store(image));
+      }
+      break;
+    case OfferedKind::kText: elsewhere ? showNotice(onlyHere) : m_prompt->pasteText(offered.text); break;
+    case OfferedKind::kNothing: showNotice(tr("This cannot be attached. Winnow takes images, videos, sound, documents and text."));
   }
 }
 

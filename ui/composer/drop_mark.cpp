@@ -5,6 +5,7 @@
 #include <QPainter>
 
 #include "ui/composer/composer.h"
+#include "ui/composer/offered_content.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -19,7 +20,8 @@ DropMark::DropMark(Composer& composer) : QWidget(&composer) {
 }
 
 void DropMark::mark(const QMimeData* dragged) {
-  const bool attaches = dragged != nullptr && Composer::accepts(*dragged) && (dragged->hasUrls() || dragged->hasImage());
+  const OfferedKind kind = dragged == nullptr ? OfferedKind::kNothing : contentOf(*dragged).kind;
+  const bool attaches = kind == OfferedKind::kFiles || kind == OfferedKind::kPicture;
   setVisible(attaches);
   if (attaches) raise();
 }

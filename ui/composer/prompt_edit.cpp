@@ -1,23 +1,15 @@
 #include "ui/composer/prompt_edit.h"
 
-#include <QFile>
 #include <QKeyEvent>
 #include <QScrollBar>
 #include <QTextBlock>
-#include <QTextDocumentFragment>
 #include <QTextLayout>
 #include <algorithm>
-#include <string>
 
-#include "app/media/files/typed_path.h"
+#include "ui/composer/offered_content.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
-namespace {
-
-constexpr qsizetype kMostText = qsizetype{64} * 1024;  // of addresses; anything longer is a text
-
-}  // namespace
 
 PromptEdit::PromptEdit(QWidget* parent) : QPlainTextEdit(parent) {
   setFrameShape(QFrame::NoFrame);
@@ -118,22 +110,14 @@ void PromptEdit::keyPressEvent(QKeyEvent* event) {
   QPlainTextEdit::keyPressEvent(event);
 }
 
-bool PromptEdit::canInsertFromMimeData(const QMimeData* source) const {
-  return source->hasImage() || source->hasUrls() || source->hasHtml() || QPlainTextEdit::canInsertFromMimeData(source);
-}
+bool PromptEdit::canInsertFromMimeData(const QMimeData* source) const { return contentOf(*source).kind != OfferedKind::kNothing; }
 
 void PromptEdit::insertFromMimeData(const QMimeData* source) {
-  // A copied file offers its name as text too, and a copied picture often its address: the file and the picture are what was meant.
-  const QList<QUrl> urls = pastedUrls(*source);
-  const bool local = std::any_of(urls.begin(), urls.end(), [](const QUrl& url) { return url.isLocalFile(); });
-  if (local) {
-    Q_EMIT filesPasted(urls);
-  } else if (source->hasImage()) {
-    Q_EMIT imagePasted(qvariant_cast<QImage>(source->imageData()));
-  } else if (source->hasText()) {
-    pasteText(source->text());
-  } else if (source->hasHtml()) {  // alone: its words; nothing of it is loaded
-    pasteText(QTextDocumentFragment::fromHtml(source->html()).toPlainText().remove(QChar::ObjectReplacementCharacter).trimmed());
+  const OfferedContent offered = contentOf(*source);
+  if (offered.kind == OfferedKind::kText) {
+    pasteText(offered.text);
+  } else if (!source->formats().isEmpty()) {
+    Q_EMIT mediaPasted(*source);
   }
 }
 
@@ -146,16 +130,6 @@ void PromptEdit::pasteText(const QString& text) {
   pasted.setPosition(from);
   pasted.setPosition(to, QTextCursor::KeepAnchor);
   Q_EMIT textPasted(pasted);
-}
-
-QList<QUrl> pastedUrls(const QMimeData& mime) {
-  if (mime.hasUrls() || !mime.hasText()) return mime.urls();
-  const QString text = mime.text();
-  QList<QUrl> urls;
-  if (text.size() > kMostText) return urls;
-  for (const std::string& path : app::fileAddresses(text.toStdString()))
-    urls.push_back(QUrl::fromLocalFile(QFile::decodeName(path.c_str())));
-  return urls;
 }
 
 }  // namespace winnow::ui

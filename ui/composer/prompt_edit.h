@@ -3,12 +3,9 @@
 // UI thread only.
 #pragma once
 
-#include <QImage>
-#include <QList>
 #include <QMimeData>
 #include <QPlainTextEdit>
 #include <QTextCursor>
-#include <QUrl>
 
 namespace winnow::ui {
 
@@ -29,8 +26,7 @@ class PromptEdit : public QPlainTextEdit {
 
  Q_SIGNALS:
   void submitted();
-  void imagePasted(const QImage& image);
-  void filesPasted(const QList<QUrl>& urls);
+  void mediaPasted(const QMimeData& mime);     // anything but text, or nothing that is known
   void textPasted(const QTextCursor& pasted);  // it stands there now, selected by this cursor
 
  protected:
@@ -47,11 +43,5 @@ class PromptEdit : public QPlainTextEdit {
   EnterKey m_enterKey = EnterKey::kSends;
   int m_maximumLines = 8;
 };
-
-// The files that a drop or a paste is about.
-
-// Its addresses; where it has none, those of a text that is nothing but file:// addresses of files that are there, as some programs copy
-// them.
-QList<QUrl> pastedUrls(const QMimeData& mime);
 
 }  // namespace winnow::ui
