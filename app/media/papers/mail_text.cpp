@@ -13,6 +13,9 @@ namespace {
 
 constexpr int kDeepestPart = 8;  // parts within parts
 constexpr int kMostLetterParts = 200;
+constexpr qsizetype kLongestBoundary = 256;      // standards have 70 bytes; a long one takes its length to look for at each place
+constexpr qsizetype kLongestEncodedWord = 2000;  // standards have 75
+constexpr int kMostEncodedWords = 10'000;        // of a field; what follows stays as it is written
 
 TextBytes bytesOf(const QByteArray& bytes) {
   return {reinterpret_cast<const std::uint8_t*>(bytes.constData()), static_cast<std::size_t>(bytes.size())};
@@ -103,7 +106,7 @@ QByteArray typeOf(const Part& part) {
 QList<Part> innerParts(const Part& whole) {
   const QByteArray boundary = "--" + parameter(whole.field("content-type"), "boundary");
   QList<Part> parts;
-  if (boundary.size() <= 2) return parts;
+  if (boundary.size() <= 2 || boundary.size() > kLongestBoundary) return parts;
   qsizetype at = whole.body.indexOf(boundary);
   while (at >= 0 && parts.size() < kMostLetterParts && whole.body.mid(at + boundary.size(), 2) != "--") {
     const qsizetype begin = whole.body.indexOf('\n', at) + 1;
@@ -155,9 +158,9 @@ class Letter {
 QString decodedField(const QByteArray& value) {
   QString text;
   qsizetype at = 0;
-  while (at < value.size()) {
-    const qsizetype begin = value.indexOf("=?", at);
-    const QList<QByteArray> words = begin < 0 ? QList<QByteArray>() : value.mid(begin + 2).split('?');
+  for (int count = 0; at < value.size(); ++count) {
+    const qsizetype begin = count < kMostEncodedWords ? value.indexOf("=?", at) : -1;
+    const QList<QByteArray> words = begin < 0 ? QList<QByteArray>() : value.mid(begin + 2, kLongestEncodedWord).split('?');
     if (words.size() < 4 || !words[3].startsWith('=')) {
       return text + QString::fromUtf8(value.mid(at));
     }

@@ -31,7 +31,10 @@ void MarkedText::begin(Mark mark, int level) {
       ++m_rows;
       break;
     case Mark::kCell:
-      if (m_rows == 1 && m_cells++ > 0) m_line = m_line.trimmed() + QStringLiteral(" | ");
+      if (m_rows == 1 && m_cells++ > 0) {
+        while (!m_line.isEmpty() && m_line.back().isSpace()) m_line.chop(1);  // in place: rows may be as long as a document
+        m_line += QStringLiteral(" | ");
+      }
       break;
     case Mark::kBreak: endLine(); break;
     case Mark::kSpace: m_line += u' '; break;

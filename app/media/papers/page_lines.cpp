@@ -13,6 +13,7 @@ namespace {
 constexpr char16_t kFirstLigature = 0xFB00;
 constexpr std::array<const char*, 7> kLigatures = {"ff", "fi", "fl", "ffi", "ffl", "st", "st"};
 constexpr char16_t kSoftHyphen = 0xAD;
+constexpr qsizetype kLongestWord = 100;  // before a hyphen: a made-up one is not looked through again at each of its lines
 
 constexpr qsizetype kEdge = 2;  // lines from the top and from the bottom that may be a header or a footer
 constexpr qsizetype kFewestPages = 3;
@@ -40,7 +41,7 @@ QSet<QString> hyphenated(const std::vector<QStringList>& pages) {
 
 QString wordBefore(const QString& text) {
   qsizetype at = text.size();
-  while (at > 0 && isWordPart(text[at - 1])) --at;
+  while (at > 0 && text.size() - at < kLongestWord && isWordPart(text[at - 1])) --at;
   return text.mid(at);
 }
 

@@ -19,6 +19,7 @@ constexpr qreal kUpwards = 3.0;     // a step back up the page that no line make
 constexpr qreal kTypical = 0.6;     // of a column's widest lines, which most of its lines reach
 constexpr qreal kCrossing = 0.4;    // of all parts, that may lie across a gutter
 constexpr std::size_t kFewest = 3;  // lines of a column
+constexpr int kDeepest = 12;        // columns beside and within each other; a page that is made to have more is read as it is drawn
 
 qreal middle(std::vector<qreal> values) {
   if (values.empty()) return 0.0;
@@ -48,7 +49,7 @@ class Order {
   const QRectF& place(int number) const { return m_parts[static_cast<std::size_t>(number)].place; }
 
   void read(Numbers in) {
-    const std::optional<qreal> gutter = in.size() < 2 * kFewest ? std::nullopt : gutterOf(in);
+    const std::optional<qreal> gutter = in.size() < 2 * kFewest || m_depth == kDeepest ? std::nullopt : gutterOf(in);
     if (!gutter) return readLines(std::move(in));
     Numbers across;
     std::ranges::copy_if(in, std::back_inserter(across), [&](int n) { return place(n).left() < *gutter && place(n).right() > *gutter; });
@@ -68,8 +69,10 @@ class Order {
     Numbers left, right;
     for (const int n : in) (place(n).center().x() < gutter ? left : right).push_back(n);
     if (m_script == Script::kRightToLeft) std::swap(left, right);
+    ++m_depth;
     read(std::move(left));
     read(std::move(right));
+    --m_depth;
   }
 
   // The order is that of drawing, unless that goes back up.
@@ -155,6 +158,7 @@ class Order {
   const std::vector<PagePart>& m_parts;
   const Script m_script;
   qreal m_height = 1.0;  // of a line
+  int m_depth = 0;
   Numbers m_read;
 };
 

@@ -15,6 +15,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Parts times letters, of a page that is put together anew: each question to PDFium passes over all letters. Some seconds; a page of a book
+// has a million. A denser one is read as it is drawn.
+constexpr qsizetype kMostLooks = 40'000'000;
+
 Script scriptOf(const QString& text) {
   const auto rightToLeft = std::ranges::count_if(text, isRightToLeft);
   return 2 * rightToLeft > std::ranges::count_if(text, [](QChar c) { return c.isLetter(); }) ? Script::kRightToLeft : Script::kLeftToRight;
@@ -70,7 +74,7 @@ QStringList readPage(QPdfDocument& document, int page) {
   const std::vector<PagePart> parts = partsOf(pieces);
   const DrawnOrder drawn = drawnOrderOf(document, page, text);
   const std::vector<int> order = readingOrder(parts, scriptOf(text));
-  if (std::ranges::is_sorted(order)) return linesOf(text, drawn);
+  if (std::ranges::is_sorted(order) || std::ssize(parts) * text.size() > kMostLooks) return linesOf(text, drawn);
   const std::vector<qsizetype> begins = beginsOf(document, page, parts, text.size());
   QString read;
   for (std::size_t i = 0; i < order.size(); ++i) {

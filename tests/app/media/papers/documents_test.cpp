@@ -123,6 +123,21 @@ TEST_F(Documents, DamageIsNamed) {
                      [&] { read(m_folder.write("cut.docx", whole.substr(0, 60))); });
 }
 
+// The process was ended over each of these: what was read so far was copied at every word or cell, or a boundary compared at every byte.
+TEST_F(Documents, WhatIsMadeToTakeHoursIsReadInSeconds) {
+  const ProcessMediaReader process(MediaProcessSettings{.patience = std::chrono::seconds(40)});
+  const auto words = [&](const char* name, const QByteArray& bytes) {
+    return process.openSource({.path = m_folder.write(name, bytes.toStdString()), .kind = MediaKind::kDocument}, {})->text();
+  };
+  const QByteArray head = "From: a\nTo: b\n";
+  EXPECT_TRUE(words("words.eml", head + "Subject: " + QByteArray("=?utf-8?Q?a?= ").repeated(400'000) + "\n\n")
+                  .starts_with("From: a\nTo: b\nSubject: aaaa"));
+  const QByteArray boundary = "b" + QByteArray(200'000, '-');
+  EXPECT_EQ(words("boundary.eml", head + "Content-Type: multipart/mixed; boundary=" + boundary + "\n\n" + QByteArray(8'000'000, '-')),
+            "From: a\nTo: b\n");
+  EXPECT_TRUE(words("cells.html", "<table><tr>" + QByteArray("<td>a").repeated(1'000'000)).ends_with("a | a | a\n"));
+}
+
 TEST(MarkedText, ARowInARowIsWordsOfItsCell) {
   MarkedText text;
   for (const Mark mark : {Mark::kRow, Mark::kCell}) text.begin(mark);

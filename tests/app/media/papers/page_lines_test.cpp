@@ -31,6 +31,12 @@ TEST(PageLines, AHyphenStaysWhereItBelongs) {
   EXPECT_EQ(joined(QStringLiteral("from 3-|and more -|here")), "from 3-|and more -|here");
 }
 
+// All of it was looked through again at each of its lines.
+TEST(PageLines, AWordOverManyLinesIsJoined) {
+  constexpr int kLines = 200'000;
+  EXPECT_EQ(joined(QStringLiteral("ab-|").repeated(kLines) + u'c'), QStringLiteral("ab").repeated(kLines).toStdString() + "c");
+}
+
 TEST(PageLines, HeadersAndPageNumbersAreLeftOut) {
   std::vector<QStringList> pages;
   for (int page = 0; page < 6; ++page) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace winnow::app {
 namespace {
 
@@ -69,6 +71,20 @@ TEST(PageOrder, WhatIsDrawnInTheOrderOfReadingStays) {
   for (int row = 1; row < 30; ++row) parts.push_back(part(300, 500, row));
   const auto order = readingOrder(parts, Script::kLeftToRight);
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+}
+
+// Each column was looked for among all that were right of it, minutes for one page.
+TEST(PageOrder, MoreColumnsThanAnyPageHasAreReadAsTheyAreDrawn) {
+  std::vector<PagePart> parts;
+  Numbers all;
+  for (int row = 0; row < 3; ++row) {
+    for (int column = 0; column < 1300; ++column) parts.push_back(part(120.0 * column, 120.0 * column + 100.0, row));
+  }
+  for (int number = 0; number < 3900; ++number) all.push_back(number);
+  Numbers order = readingOrder(parts, Script::kLeftToRight);
+  EXPECT_EQ(order[1], 1300) << "the first of them";
+  std::ranges::sort(order);
+  EXPECT_EQ(order, all);
 }
 
 TEST(PageOrder, AFooterThatIsDrawnFirstIsReadLast) {
