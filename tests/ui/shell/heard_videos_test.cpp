@@ -20,7 +20,6 @@ class HeardVideosTest : public WindowTest {
     m_script = [this](const Request& request) -> Script {
       if (!std::holds_alternative<Transcribe>(request.body)) return default_script(request);
       if (m_fault) return failure_script(ErrorCode::kOutOfMemory, "", "no memory");
-      if (m_crashes > 0 && m_crashes-- > 0) return failure_script(ErrorCode::kEngineCrashed, "", "killed");
       Transcribed done;
       if (m_words) done.lines = {{0.5, 1.5, "Good morning."}, {2.0, 3.0, "Good <night>."}};
       Script script{{{}, Say{LinesHeard{64.0, 32.0, 128.0, {{0.5, 1.5, "Good morning."}}}}}};
@@ -65,8 +64,7 @@ class HeardVideosTest : public WindowTest {
 
   ui::HearingService m_service;
   std::atomic<bool> m_here = true;
-  std::atomic<int> m_stalls = 0;   // so many of them wait until they are interrupted
-  std::atomic<int> m_crashes = 0;  // so many of them end with the engine's process
+  std::atomic<int> m_stalls = 0;  // so many of them wait until they are interrupted
   std::atomic<bool> m_words = true;
   std::atomic<bool> m_fault = false;
 };
@@ -119,22 +117,6 @@ TEST_F(HeardVideosTest, AnotherModelGoesFirst) {
   EXPECT_TRUE(waitUntil([this] { return m_log->interruptOf(asked()[0]) == Interrupt::kCancel; }));
   EXPECT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kReady; }));
   EXPECT_TRUE(waitUntil([this] { return asked().size() == 2u; })) << "behind the model";
-}
-
-TEST_F(HeardVideosTest, AnEngineThatEndsIsAskedOnceMore) {
-  m_crashes = 1;
-  attach("/clips/talking.mp4");
-  ASSERT_TRUE(waitUntil([this] { return !offer().isEmpty(); }));
-  m_preview->heard << "/clips/talking.mp4";
-  card()->offerButton()->click();
-  ASSERT_TRUE(waitUntil([this] { return card()->detail().contains(QStringLiteral("with 2 lines heard")); }))
-      << card()->detail().toStdString();
-  EXPECT_EQ(asked().size(), 2u);
-  m_crashes = 2;
-  attach("/clips/other talking.mp4");
-  card()->offerButton()->click();
-  ASSERT_TRUE(waitUntil([this] { return offer() == QStringLiteral("Listen to what is said") && asked().size() == 4u; }));
-  EXPECT_TRUE(card()->detail().contains(QStringLiteral("engine"))) << card()->detail().toStdString();
 }
 
 TEST_F(HeardVideosTest, StoppedFailedAndSilentAreSaid) {

@@ -5,7 +5,6 @@
 #include "app/engine/cache_store/kept_transcripts.h"
 #include "app/ground/process/power_supply.h"
 #include "app/ground/threads/in_background.h"
-#include "app/ground/worker/engine_end.h"
 #include "app/words/download_words.h"
 #include "app/words/error_text.h"
 #include "app/words/format_text.h"
@@ -126,7 +125,6 @@ void HeardVideos::onEvent(const QByteArray& path, const std::string& file, const
         },
         [this, path](const std::optional<Error>& error) { end(path, error ? app::describeError(*error).cause : QString()); });
   } else if (const auto* failed = std::get_if<Failed>(&event.body)) {
-    if (app::isEngineEnd(failed->error.code) && !std::exchange(m_videos[path].endedOnce, true)) return ask(path);
     const app::ErrorText text = app::describeError(failed->error);
     end(path, text.cause + QLatin1Char(' ') + text.remedy);
   } else if (std::holds_alternative<Finished>(event.body)) {

@@ -48,9 +48,8 @@ class HeardVideos : public Hearing {
  private:
   struct Video {
     QByteArray sha256;
-    RequestId request = 0;   // 0: not asked for, or given up for a question
-    bool endedOnce = false;  // the engine's process had ended in the middle
-    Transcribe soFar{};      // what was told of it, of which alone lines, language and time count
+    RequestId request = 0;  // 0: not asked for, or given up for a question
+    Transcribe soFar{};     // what was told of it, of which alone lines, language and time count
   };
   void ask(const QByteArray& path);
   void post(const QByteArray& path, Transcribe request);
