@@ -132,6 +132,7 @@ TEST_F(VideoContentsTest, SearchFindsTheMomentAndOpensItsChatThere) {
   search("budget");
   ASSERT_EQ(places()->model()->rowCount(), 1);
   EXPECT_EQ(places()->model()->index(0, 0).data().toString(), QStringLiteral("subtitled.mp4 · 1:20"));
+  EXPECT_TRUE(waitUntil([this] { return places()->y() < m_window->sidebar()->height() / 3; })) << "right under the chat";
   places()->setFocus();
   places()->setCurrentIndex(places()->model()->index(0, 0));
   QTest::keyClick(places(), Qt::Key_Return);

@@ -8,6 +8,7 @@
 #include <QMenu>
 #include <QPainter>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -276,7 +277,15 @@ void ConversationSidebar::buildPlaces() {
   m_placeList->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
   m_placeList->viewport()->setAutoFillBackground(false);
   m_placeList->hide();
-  connect(&m_places, &QAbstractItemModel::modelReset, this, [this] { m_placeList->setVisible(m_places.rowCount() > 0); });
+  connect(&m_places, &QAbstractItemModel::modelReset, this, [this] {
+    const bool found = m_places.rowCount() > 0;
+    m_placeList->setVisible(found);
+    m_list->doItemsLayout();
+    // Chats that were found take no more room than they have.
+    const int last = m_list->visualRect(m_model.index(m_model.rowCount() - 1)).bottom() + m_list->verticalScrollBar()->value();
+    const int frame = m_list->height() - m_list->viewport()->height();
+    m_list->setMaximumHeight(found ? frame + std::max(0, last + 1) : QWIDGETSIZE_MAX);
+  });
   const auto show = [this](const QModelIndex& index) {
     const app::SearchHit& hit = m_places.at(index.row());
     hit.conversation == 0 ? Q_EMIT aroundRequested(hit.place->path, hit.place->line.startS) : Q_EMIT placeRequested(hit);
