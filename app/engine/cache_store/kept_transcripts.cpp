@@ -6,6 +6,7 @@
 #include <QFileInfo>
 
 #include "app/ground/resources/bundled_files.h"
+#include "app/media/files/scanned_text.h"
 #include "engine/base/error.h"
 #include "engine/base/replaced_file.h"
 
@@ -34,6 +35,12 @@ std::string transcriptFile(const QString& data, const Transcribe& heard, const c
   return QFile::encodeName(folderIn(data) + name).toStdString();
 }
 
+std::string scannedFile(const QString& data, const std::string& content, const QString& languages, const PageRange& pages) {
+  Transcribe read{.content = content, .model = "Tesseract", .language = languages.toStdString()};
+  if (pages.first > 0) read.language += ' ' + std::to_string(pages.first) + '-' + std::to_string(pages.last);
+  return transcriptFile(data, read, kScannedText);
+}
+
 std::string timedTextBeside(const std::string& subtitles) { return subtitles.substr(0, subtitles.rfind(kSubtitles)) + kTimedText; }
 
 bool isAmongTranscripts(const QString& data, const QByteArray& file) { return file.startsWith(QFile::encodeName(folderIn(data))); }
@@ -48,12 +55,16 @@ void forgetTranscripts(const QString& data, const QByteArray& sha256) {
   for (const QString& name : folder.entryList({QString::fromLatin1(sha256) + QStringLiteral("-*")}, QDir::Files)) folder.remove(name);
 }
 
-void keepTranscript(const std::string& file, const std::vector<TimedLine>& lines, std::string (*form)(const std::vector<TimedLine>&)) {
+void keepText(const std::string& file, const std::string& text) {
   const QString folder = infoOf(file).absolutePath();
   if (!QDir().mkpath(folder)) throw Exception(ErrorCode::kFileUnwritable, file, "its folder cannot be made");
   ReplacedFile target(file);
-  if (!lines.empty()) target.write(form(lines));
+  target.write(text);
   target.commit();
+}
+
+void keepTranscript(const std::string& file, const std::vector<TimedLine>& lines, std::string (*form)(const std::vector<TimedLine>&)) {
+  keepText(file, lines.empty() ? std::string() : form(lines));
 }
 
 }  // namespace winnow::app

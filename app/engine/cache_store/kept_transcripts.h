@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/media/frame_source.h"
 #include "engine/media/timed_line.h"
 #include "engine/messages/requests.h"
 
@@ -22,6 +23,8 @@ inline constexpr const char* kSubtitles = ".vtt";
 inline constexpr const char* kTimedText = ".txt";
 std::string transcriptFile(const QString& data, const Transcribe& heard, const char* ending);
 std::string timedTextBeside(const std::string& subtitles);  // the kTimedText of a kSubtitles
+// Beside them: the text of a scan's pages (app/media/files/scanned_text.h).
+std::string scannedFile(const QString& data, const std::string& content, const QString& languages, const PageRange& pages);
 bool isKeptTranscript(const std::string& file);
 // True for files where transcripts are kept, there or not: their lines were heard, and are nobody's subtitles.
 bool isAmongTranscripts(const QString& data, const QByteArray& file);
@@ -29,6 +32,7 @@ bool hasKeptLines(const std::string& file);  // false for one of a sound in whic
 // Removes all that was heard of this content.
 void forgetTranscripts(const QString& data, const QByteArray& sha256);
 // form: how the lines are written (app/words/transcript_text.h).
+void keepText(const std::string& file, const std::string& text);
 void keepTranscript(const std::string& file, const std::vector<TimedLine>& lines, std::string (*form)(const std::vector<TimedLine>&));
 
 }  // namespace winnow::app

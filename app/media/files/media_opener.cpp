@@ -11,6 +11,7 @@
 #include "app/media/files/heif_picture.h"
 #include "app/media/files/media_endings.h"
 #include "app/media/files/picture_source.h"
+#include "app/media/files/scanned_text.h"
 #include "app/media/files/sound_file.h"
 #include "app/media/files/still_image.h"
 #include "app/media/files/subtitles.h"
@@ -79,7 +80,11 @@ FfmpegMediaOpener::FfmpegMediaOpener(const MediaLimits& limits, MediaFiles files
           })) {}
 
 DocumentText FfmpegMediaOpener::readDocument(const MediaFile& file, const MediaRequest& request, const InterruptToken& interrupt) const {
-  if (!request.subtitles.empty()) return readTextFile(*m_files(request.subtitles), {}, "what was heard");
+  if (!request.subtitles.empty()) {
+    DocumentText text = readTextFile(*m_files(request.subtitles), {}, "what was heard");
+    if (request.subtitles.ends_with(kScannedText)) notePages(text);
+    return text;
+  }
   const std::optional<PaperType> type = paperType(file);
   const bool text = !type || ((*type == PaperType::kWebPage || *type == PaperType::kMail) && m_papers_view == nullptr);
   if (!text) return requirePapers(request.path).readText(file, request, interrupt);

@@ -8,7 +8,10 @@
 #include "app/chats/settings/app_folders.h"
 #include "app/engine/cache_store/kept_transcripts.h"
 #include "app/library/downloads/model_folder.h"
+#include "app/media/process/scan_reader.h"
 #include "app/programs/cli/console_output.h"
+#include "app/programs/cli/document_passwords.h"
+#include "app/programs/cli/interrupt_signals.h"
 #include "app/programs/cli/media_options.h"
 #include "app/programs/cli/media_reading.h"
 #include "app/programs/cli/program_call.h"
@@ -54,6 +57,25 @@ std::optional<std::string> content_of_sound(const std::string& path) {
   return sound->content_hash();
 }
 
+// The file of the text of a PDF that has none; nothing: it is another document, or has text.
+std::optional<std::string> text_of_scan(const std::string& path, const TurnOptions& options) {
+  const auto source = unlocking([&] { return media_reader().openSource(document_request(path, options), {}); });
+  const app::MediaInfo& info = source->info();
+  if (info.pages == 0 || info.words > 0) return std::nullopt;
+  InterruptSource interrupt;
+  const InterruptOnSignal on_signal(interrupt);
+  const QString languages = app::scannedLanguages(interrupt.token());
+  const std::string file = app::scannedFile(app::AppFolders::standard().data, source->content_hash(), languages, options.pages);
+  if (!app::isKeptTranscript(file)) {
+    const auto said = [](int done, int pages) { print_err("Tesseract: %d of %d pages read\n", done, pages); };
+    app::keepText(file,
+                  app::scannedText(media_reader(), document_request(path, options), static_cast<int>(info.pages), said, interrupt.token()));
+  }
+  print_err("%s: its text was read from pictures by Tesseract (%s) and may have mistakes\n", printable_line(path).c_str(),
+            languages.toStdString().c_str());
+  return file;
+}
+
 }  // namespace
 
 void add_speech_options(CLI::App& command, ListenOptions& options, const char* model_option) {
@@ -87,7 +109,7 @@ Transcribe transcribe_request(const std::string& path, const ListenOptions& opti
 bool wants_hearing(const TurnOptions& options, const ListenOptions& listen) {
   const auto video = [&](const std::string& path) { return listen.listen && !options.heard.contains(path) && wants_speech(path, options); };
   const auto document = [&](const std::string& path) {
-    return path != "-" && !options.heard.contains(path) && content_of_sound(path).has_value();
+    return path != "-" && !options.heard.contains(path) && (options.ocr || content_of_sound(path).has_value());
   };
   return std::ranges::any_of(options.videos, video) || std::ranges::any_of(options.documents, document);
 }
@@ -106,7 +128,10 @@ bool listen_to_media(Session& session, TurnOptions& options, const ListenOptions
   for (const std::string& document : options.documents) {
     if (document == "-" || options.heard.contains(document)) continue;
     const std::optional<std::string> content = content_of_sound(document);
-    if (!content) continue;
+    if (!content) {
+      if (const auto text = options.ocr ? text_of_scan(document, options) : std::nullopt) options.heard[document] = *text;
+      continue;
+    }
     const std::string lines = lines_heard(session, document, *content, listen);
     if (lines.empty())
       throw Exception(ErrorCode::kInvalidArgument, document, "nothing is said in this sound, so there is nothing to ask about");

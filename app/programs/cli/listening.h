@@ -1,4 +1,5 @@
-// Listening to attached media in the terminal, before the model that answers is loaded: --listen, and `transcribe`.
+// Listening to attached media in the terminal, before the model that answers is loaded: --listen, and `transcribe`; and the text of scans
+// likewise (--ocr).
 //
 // Errors: Exception; kNoModel where no speech model is there, those of Transcribe. Main thread only.
 #pragma once

@@ -172,6 +172,7 @@ void add_media_options(CLI::App& command, TurnOptions& options) {
   add_password_option(command);
   add_words(command, "--document-as", options.document_as, kPaperFormWords,
             "how a PDF is read: " + listed(kPaperFormWords) + "; auto: few pages as pictures, by a model that sees");
+  command.add_flag("--ocr", options.ocr, "read the text of scans, PDFs without any, by Tesseract where it is installed");
   add_frame_options(command, options);
   add_detail_options(command, options.detail);
   command.add_option("--from", options.plan.from_s, "start of the range to read, in seconds")->check(number(0.0, kLongestS));
@@ -400,6 +401,7 @@ MediaRequest document_request(const std::string& path, const TurnOptions& option
 
 std::vector<MediaRequest> document_requests(const std::string& path, const TurnOptions& options) {
   const MediaRequest text = document_request(path, options);
+  if (!text.subtitles.empty()) return {text};
   const bool asked = options.document_as == app::PaperForm::kPages;
   if (options.document_as == app::PaperForm::kText || (!asked && !options.model_sees)) return {text};
   const app::MediaInfo info = unlocking([&] { return media_reader().openSource(text, {})->info(); });

@@ -42,7 +42,8 @@ struct TurnOptions {
   std::string day{};                           // that chat templates write; empty: today's, of a cache that is gone on from its own
   std::string load_cache{};                    // file of a kept conversation to go on from
   std::string save_cache{};                    // where to keep it afterwards
-  std::map<std::string, std::string> heard{};  // by video or sound: the file of what is said in it; empty: nothing
+  bool ocr = false;                            // the text of scans is read from their pictures
+  std::map<std::string, std::string> heard{};  // by video or sound: the file of what is said in it; empty: nothing. Of scans their text
 };
 
 void add_model_options(CLI::App& command, LoadModel& options);   // an empty folder: the demo model

@@ -67,6 +67,24 @@ TEST(PlanCommand, APdfIsPagesForAModelThatSeesUnlessItsTextIsAskedFor) {
   EXPECT_NE(run_cli(scratch, "plan --pages 3-2 " + paper).err.find("must be a page or a range of pages"), std::string::npos);
 }
 
+TEST(PlanCommand, AScanIsReadByTesseractOnlyIfThatIsAskedFor) {
+  const ScratchFolder scratch;
+  const std::string scan = "--document " + shell_quoted(source_folder() + "/tests/app/media/papers/samples/scan.pdf") + " 'What is it?'";
+  const ProgramRun unread = run_cli(scratch, "plan --document-as text " + scan);
+  EXPECT_EQ(unread.exit_code, 1);
+  EXPECT_NE(unread.err.find("its pages are pictures without text"), std::string::npos) << unread.err;
+  const ProgramRun read = run_cli(scratch, "plan --json --ocr " + scan);
+  if (read.exit_code != 0) {
+    EXPECT_NE(read.err.find("apt install tesseract-ocr"), std::string::npos) << read.err;
+    GTEST_SKIP() << "tesseract is not installed";
+  }
+  EXPECT_NE(read.err.find("was read from pictures by Tesseract ("), std::string::npos) << read.err;
+  const json planned = json::parse(read.out);
+  ASSERT_EQ(planned["media"].size(), 1U);
+  EXPECT_EQ(planned["media"][0]["kind"], "document");
+  EXPECT_GT(planned["tokens"]["documents"], 0);
+}
+
 TEST(PlanCommand, AFolderIsItsFilesOfThatKindByTheirNames) {
   const ScratchFolder scratch;
   std::filesystem::create_directories(scratch.file("papers/below"));
