@@ -23,7 +23,7 @@ inline constexpr const char* kSubtitles = ".vtt";
 inline constexpr const char* kTimedText = ".txt";
 std::string transcriptFile(const QString& data, const Transcribe& heard, const char* ending);
 std::string timedTextBeside(const std::string& subtitles);  // the kTimedText of a kSubtitles
-// Beside them: the text of a scan's pages (app/media/files/scanned_text.h).
+// The text of a scan's pages (app/media/files/scanned_text.h) lies beside them.
 std::string scannedFile(const QString& data, const std::string& content, const QString& languages, const PageRange& pages);
 bool isKeptTranscript(const std::string& file);
 // True for files where transcripts are kept, there or not: their lines were heard, and are nobody's subtitles.

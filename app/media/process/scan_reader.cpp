@@ -79,7 +79,7 @@ void confine() {
 
 [[noreturn]] void refuse(const std::string& why) { throw Exception(ErrorCode::kUnsupportedFormat, "Tesseract", why); }
 
-// What it writes on its standard output.
+// Returns its standard output.
 QString tesseract(const QStringList& arguments, const QByteArray& input, const InterruptToken& interrupt) {
   QProcess process;
   process.setProgram(tesseractProgram());
