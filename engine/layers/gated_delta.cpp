@@ -83,14 +83,12 @@ at::Tensor GatedDelta::operator()(const at::Tensor& rows, LayerState& state) con
   return output(gated(input(rows), rates(rows), state));
 }
 
-at::Tensor GatedDelta::operator()(const at::Tensor& rows, std::span<LayerState* const> states) const {
+at::Tensor GatedDelta::operator()(const at::Tensor& rows, const std::function<LayerState&(std::int64_t row)>& state_of) const {
   const at::Tensor products = input(rows);
   const at::Tensor rate = rates(rows);
   std::vector<at::Tensor> each;
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    const auto row = static_cast<std::int64_t>(i);
-    each.push_back(gated(products.narrow(0, row, 1), rate.narrow(0, row, 1), *states[i]));
-  }
+  for (std::int64_t row = 0; row < rows.size(0); ++row)
+    each.push_back(gated(products.narrow(0, row, 1), rate.narrow(0, row, 1), state_of(row)));
   return output(at::cat(each));
 }
 

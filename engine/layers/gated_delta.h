@@ -9,7 +9,8 @@
 
 #include <ATen/ATen.h>
 
-#include <span>
+#include <cstdint>
+#include <functional>
 
 #include "engine/kv_cache/layer_states.h"
 #include "engine/layers/delta_sizes.h"
@@ -30,8 +31,8 @@ struct GatedDelta {
 
   // rows: [t, hidden], consecutive tokens. Changes the state to that after them.
   at::Tensor operator()(const at::Tensor& rows, LayerState& state) const;
-  // rows: [n, hidden], one token for each of n states.
-  at::Tensor operator()(const at::Tensor& rows, std::span<LayerState* const> states) const;
+  // rows: [n, hidden], one token each. state_of: its state, asked for once the rows before it have changed theirs.
+  at::Tensor operator()(const at::Tensor& rows, const std::function<LayerState&(std::int64_t row)>& state_of) const;
 
  private:
   // Returns the rows that `output` reads. products: of `input`; rate: of `rates`.

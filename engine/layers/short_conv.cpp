@@ -6,10 +6,10 @@ namespace winnow {
 
 at::Tensor ShortConv::operator()(const at::Tensor& rows, LayerState& state) const { return output(gated(input(rows), state)); }
 
-at::Tensor ShortConv::operator()(const at::Tensor& rows, std::span<LayerState* const> states) const {
+at::Tensor ShortConv::operator()(const at::Tensor& rows, const std::function<LayerState&(std::int64_t row)>& state_of) const {
   const at::Tensor products = input(rows);
   std::vector<at::Tensor> each;
-  for (std::size_t i = 0; i < states.size(); ++i) each.push_back(gated(products.narrow(0, static_cast<std::int64_t>(i), 1), *states[i]));
+  for (std::int64_t row = 0; row < rows.size(0); ++row) each.push_back(gated(products.narrow(0, row, 1), state_of(row)));
   return output(at::cat(each));
 }
 

@@ -71,6 +71,15 @@ constexpr std::array<NameRule, 3> kWholeStateNames = {{
     {"ssm_dt", "linear_attn.dt_bias"},
 }};
 
+// The layer behind the last, which guesses, has the names of a draft head in Qwen3-Next's folders. Its embedding and output matrix, where
+// a file has them, are the model's.
+constexpr std::array<NameRule, 4> kDraftHeadNames = {{
+    {"nextn.eh_proj", "mtp.fc"},
+    {"nextn.enorm", "mtp.pre_fc_norm_embedding"},
+    {"nextn.hnorm", "mtp.pre_fc_norm_hidden"},
+    {"nextn.shared_head_norm", "mtp.norm"},
+}};
+
 // Names of LFM2, tried before those. Its last norm has a name that is the embedding's elsewhere.
 constexpr std::array<NameRule, 11> kShortConvNames = {{
     {"attn_norm", "operator_norm"},
@@ -141,12 +150,18 @@ std::optional<std::string> hugging_face_name(const GgufMetadata& metadata, const
   const std::string_view rest = std::string_view(stored).substr(kBlock.size());
   const std::size_t end = rest.find('.');
   if (end == std::string_view::npos) return std::nullopt;
-  const std::string layer = "model.layers." + std::string(rest.substr(0, end)) + ".";
+  std::string layer = "model.layers." + std::string(rest.substr(0, end)) + ".";
   const GgufKeys keys(metadata);
   if (keys.keeps_states() || keys.of_glm()) {
     std::int64_t number = 0;
     std::from_chars(rest.data(), rest.data() + end, number);
-    if (number >= keys.layers()) return std::nullopt;
+    if (number > keys.layers()) return std::nullopt;
+    if (number == keys.layers()) {
+      const std::size_t own = kBlock.size() + end + 1;
+      if (auto name = own < dot ? name_by_rule(std::string_view(stored).substr(own, dot - own), kDraftHeadNames) : std::nullopt)
+        return *name + stored.substr(dot);
+      layer = "mtp.layers.0.";
+    }
   }
   if (keys.keeps_states()) {
     if (auto name = name_by_rule(rest.substr(end + 1), kWholeStateNames)) return layer + *name;
@@ -190,7 +205,8 @@ std::optional<std::string> hugging_face_name(const GgufMetadata& metadata, const
 
 bool stored_with_one(const GgufMetadata& metadata, const std::string& canonical) {
   const GgufKeys keys(metadata);
-  return (keys.is(GgufArchitecture::Gemma::kThird) || keys.keeps_states()) && canonical.ends_with("norm.weight") &&
+  return (keys.is(GgufArchitecture::Gemma::kThird) || keys.keeps_states()) &&
+         (canonical.ends_with("norm.weight") || canonical.starts_with("mtp.pre_fc_norm_")) &&
          !canonical.ends_with("linear_attn.norm.weight");
 }
 

@@ -328,7 +328,7 @@ void InspectorPanel::refresh() {
   if (f.thoughtTokens > 0)
     written +=
         tr(", %Ln of them thinking (%1)", nullptr, static_cast<int>(f.thoughtTokens)).arg(app::formatMilliseconds(f.timings.thought));
-  if (f.draftedTokens > 0) written += tr(", %Ln of them guessed from the text before", nullptr, static_cast<int>(f.draftedTokens));
+  if (f.draftedTokens > 0) written += tr(", %Ln of them guessed ahead", nullptr, static_cast<int>(f.draftedTokens));
   m_firstToken->setText(written);
   const QString parts = f.ttftMs > 0 ? firstWordParts(f.timings) : QString();
   m_firstParts->setText(parts);

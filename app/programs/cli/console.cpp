@@ -224,7 +224,7 @@ std::string figures_text(const ConsoleSink& sink) {
   text << " · first token " << fixed(f.timings_ms.ttft, 0) << " ms · " << f.tokens.generated << " tokens";
   if (f.tokens_per_s > 0.0) text << " at " << fixed(f.tokens_per_s, 1) << "/s";
   if (f.tokens.thought > 0) text << ", " << f.tokens.thought << " of them thinking, in " << fixed(f.timings_ms.thought / 1000.0, 1) << " s";
-  if (f.tokens.drafted > 0) text << ", " << f.tokens.drafted << " of them guessed from the text before";
+  if (f.tokens.drafted > 0) text << ", " << f.tokens.drafted << " of them guessed ahead";
   text << '\n';
   if (f.tokens.unread > 0) text << f.tokens.unread << " visual tokens were never read, so no cache held them\n";
   if (sink.report && !sink.report->pinned.empty()) text << "pinned: " << sink.report->pinned.size() << " tokens in every layer\n";

@@ -14,6 +14,9 @@ namespace {
 
 constexpr double kSampleEveryMs = 100.0;  // live figures: at most ten a second
 
+// A draft's most tokens where layers keep states, which are copied before each.
+constexpr std::int64_t kMostWithStates = 3;
+
 // Tokens per second of the median step; with drafts, where several tokens share the time of a step, of all steps.
 double typical_speed(std::vector<double> step_ms, bool drafted) {
   if (step_ms.empty()) return 0.0;
@@ -58,7 +61,8 @@ AnswerLoop::AnswerLoop(const RequestContext& context, const Sampling& sampling, 
                 : AnswerText::of_plain_text(context.model)),
       thought_limit_(context.model, longest_thought(sampling, longest_)),
       stops_(sampling.stop_strings),
-      first_generated_(static_cast<std::int32_t>(start_.prompt_tokens().size())) {
+      first_generated_(static_cast<std::int32_t>(start_.prompt_tokens().size())),
+      head_(context.network().text()) {
   if (!start_.begun.ids.empty() && start_.first_step) {
     require(start_.first_step->token == start_.begun.ids.front(), "AnswerLoop: another first token than the answer begins with");
     start_.begun.read = 1;
@@ -218,6 +222,7 @@ bool AnswerLoop::begin_step() {
   answer_.open = stopping || steps_ + 1 == longest_;
   if (answer_.open) return end(stopping ? StopReason::kInterrupted : StopReason::kLength);
   note_held(said);
+  if (hidden_.defined()) head_.follow({hidden_.narrow(0, 0, 1), conversation().next_position - 1 - std::ssize(ahead_), token});
   if (!ahead_.empty() && ahead_.front() == token) {
     reach_drafted();
     return true;
@@ -239,8 +244,13 @@ std::optional<TokenToRead> AnswerLoop::unread_with_draft() {
   if (!read || !sampling_.stop_strings.empty() || !can_take_back(conversation())) return read;
   const std::int64_t room =
       std::min<std::int64_t>(tokens_left(), context_.network().info().context_tokens - conversation().next_position) - 1;
-  read->draft =
-      lookup_.draft(conversation().token_ids, read->token, static_cast<std::size_t>(std::clamp<std::int64_t>(room, 0, kFewRows - 1)));
+  const std::int64_t most = conversation().cache.shape().states_with.empty() ? kFewRows - 1 : kMostWithStates;
+  const auto longest = static_cast<std::size_t>(std::clamp<std::int64_t>(room, 0, most));
+  const Stopwatch watch;
+  read->draft = lookup_.draft(conversation().token_ids, read->token, longest);
+  drafted_by_head_ = read->draft.empty();
+  if (drafted_by_head_) read->draft = head_.draft(longest);
+  read->drafting_ms = watch.elapsed_ms();
   return read;
 }
 
@@ -249,8 +259,11 @@ void AnswerLoop::end_step(const TokenToRead& read, double elapsed_ms) {
   start_.logits = read.logits.select(0, 0);
   ahead_ = read.draft;
   ahead_logits_ = read.logits.narrow(0, 1, std::ssize(ahead_));
-  answer_.decode_total_ms += elapsed_ms;
-  last_step_ = {1 + ahead_.size(), 1, elapsed_ms};
+  ahead_states_ = read.states_before;
+  hidden_ = read.hidden;
+  const double whole_ms = read.drafting_ms + elapsed_ms;
+  answer_.decode_total_ms += whole_ms;
+  last_step_ = {1 + ahead_.size(), 1, whole_ms};
   went_on();
 }
 
@@ -258,6 +271,8 @@ void AnswerLoop::reach_drafted() {
   start_.logits = ahead_logits_.select(0, 0);
   ahead_.erase(ahead_.begin());
   ahead_logits_ = ahead_logits_.narrow(0, 1, std::ssize(ahead_));
+  ahead_states_.erase(ahead_states_.begin());
+  if (hidden_.defined()) hidden_ = hidden_.narrow(0, 1, 1 + std::ssize(ahead_));
   ++last_step_.kept;
   ++answer_.drafted_tokens;
   went_on();
@@ -265,8 +280,9 @@ void AnswerLoop::reach_drafted() {
 
 void AnswerLoop::drop_draft() {
   if (ahead_.empty()) return;
-  take_back(conversation(), std::ssize(ahead_));
+  take_back(conversation(), std::ssize(ahead_), ahead_states_.front());
   ahead_.clear();
+  ahead_states_.clear();
   note_steps();
 }
 
@@ -281,7 +297,8 @@ void AnswerLoop::went_on() {
 void AnswerLoop::note_steps() {
   const auto& [rows, kept, elapsed_ms] = last_step_;
   if (steps_ == 0) return;
-  lookup_.note_step(rows, kept, elapsed_ms);
+  if (rows == 1 || !drafted_by_head_) lookup_.note_step(rows, kept, elapsed_ms);
+  if (rows == 1 || drafted_by_head_) head_.note_step(rows, kept, elapsed_ms);
   step_ms_.insert(step_ms_.end(), kept, elapsed_ms / static_cast<double>(kept));
 }
 

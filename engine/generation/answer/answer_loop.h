@@ -1,10 +1,10 @@
 // The decode loop: samples a token, converts it to text, checks for the end of the answer.
 //
 // Used by TurnAnswer after the compression event. One token per step over the ragged cache, which other answers may share; decode-phase
-// methods evict in the same step. A step may also read drafted tokens (prompt_lookup.h), which are kept as far as the answer then takes
-// them. Reasoning is separated from the answer; the loop closes it when it reaches its token limit. After a stop string the conversation
-// holds exactly the text before it, all of it cached. Stop ends the loop after the next token; such an answer can be continued, like one
-// that reached its length. Cancel throws Interrupted, and so does Stop during the prefill of a begun answer. Throws
+// methods evict in the same step. A step may also read drafted tokens (prompt_lookup.h, head_drafts.h), which are kept as far as the answer
+// then takes them. Reasoning is separated from the answer; the loop closes it when it reaches its token limit. After a stop string the
+// conversation holds exactly the text before it, all of it cached. Stop ends the loop after the next token; such an answer can be
+// continued, like one that reached its length. Cancel throws Interrupted, and so does Stop during the prefill of a begun answer. Throws
 // Exception(kNumericFailure) on NaN logits, after the text so far was emitted. Engine thread only.
 #pragma once
 
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "engine/base/stopwatch.h"
+#include "engine/generation/answer/head_drafts.h"
 #include "engine/generation/answer/prompt_lookup.h"
 #include "engine/generation/context/request_context.h"
 #include "engine/generation/conversation/answer_text.h"
@@ -109,8 +110,12 @@ class AnswerLoop {
   int steps_ = 0;
   std::optional<std::int64_t> unread_;
   PromptLookup lookup_;
-  std::vector<std::int64_t> ahead_;  // drafted tokens that the conversation holds and the answer has not come to
-  at::Tensor ahead_logits_;          // [ahead, vocabulary]
+  HeadDrafts head_;
+  bool drafted_by_head_ = false;                       // the last draft
+  std::vector<std::int64_t> ahead_;                    // drafted tokens that the conversation holds and the answer has not come to
+  at::Tensor ahead_logits_;                            // [ahead, vocabulary]
+  std::vector<std::vector<LayerState>> ahead_states_;  // TokenToRead's
+  at::Tensor hidden_;  // [1 + ahead, hidden], of the token that the answer has come to and those ahead; undefined as TokenToRead's
   struct {
     std::size_t rows = 0;  // tokens that it read
     std::size_t kept = 0;  // of them in the answer

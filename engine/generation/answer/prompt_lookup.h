@@ -1,15 +1,17 @@
 // Drafts the next tokens of an answer from the text before it: prompt lookup decoding. Answers that quote, summarise or edit repeat what
 // stands there, and a step on a CPU reads a few tokens in less time than as many steps.
 //
-// Used by AnswerLoop, which keeps only the drafted tokens that it chooses itself: the answer is the same with and without. Drafting pauses
-// while it costs more time than it saves, longer each time. Saxena, Prompt Lookup Decoding (2023); as assisted generation in transformers
-// with prompt_lookup_num_tokens, but for the pauses. Engine thread only.
+// Used by AnswerLoop, which keeps only the drafted tokens that it chooses itself: the answer is the same with and without. Saxena, Prompt
+// Lookup Decoding (2023); as assisted generation in transformers with prompt_lookup_num_tokens, but for the pauses (draft_gains.h). Engine
+// thread only.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "engine/generation/answer/draft_gains.h"
 
 namespace winnow {
 
@@ -19,14 +21,10 @@ class PromptLookup {
   // tokens or more, and no more of them than that. Empty if there is no such place, or drafting does not pay now.
   std::vector<std::int64_t> draft(std::span<const std::int64_t> text, std::int64_t next, std::size_t most);
 
-  // A step took elapsed_ms to read `rows` tokens, a draft's included, of which `kept` became part of the answer.
-  void note_step(std::size_t rows, std::size_t kept, double elapsed_ms);
+  void note_step(std::size_t rows, std::size_t kept, double elapsed_ms) { gains_.note_step(rows, kept, elapsed_ms); }
 
  private:
-  double one_row_ms_ = 0.0;  // 0: not known yet
-  double saved_ms_ = 0.0;    // by drafts, the latest counting most
-  int pause_ = 0;            // steps without a draft after the last loss
-  int steps_to_wait_ = 0;
+  DraftGains gains_;
 };
 
 }  // namespace winnow

@@ -65,22 +65,29 @@ at::Tensor decode_step(const VisionLanguageModel& model, Conversation& conversat
 void decode_step_together(const VisionLanguageModel& model, std::span<TokenToRead> tokens) {
   std::deque<PolicyObserver> observers;  // they stay where they are
   std::vector<StepRow> rows;
-  for (const TokenToRead& each : tokens) {
+  for (TokenToRead& each : tokens) {
     Conversation& conversation = *each.conversation;
     PolicyObserver* const observer = conversation.decode_policy ? &observers.emplace_back(conversation, nullptr) : nullptr;
-    const auto read = [&](std::int64_t token) {
-      rows.push_back({enter(conversation, token), &conversation.cache, observer});
+    const auto read = [&](std::int64_t token) -> StepRow& {
+      StepRow& row = rows.emplace_back(StepRow{enter(conversation, token), &conversation.cache, observer});
       conversation.next_position += 1;
+      return row;
     };
     read(each.token);
-    for (const std::int64_t drafted : each.draft) read(drafted);
+    each.states_before.resize(each.draft.size());
+    for (std::size_t i = 0; i < each.draft.size(); ++i) read(each.draft[i]).states_before = &each.states_before[i];
   }
   const at::Tensor logits = model.text().decode_together(rows);
   std::size_t first = 0;
   for (TokenToRead& each : tokens) {
     const std::size_t count = 1 + each.draft.size();
     each.logits = logits.narrow(0, static_cast<std::int64_t>(first), static_cast<std::int64_t>(count));
-    for (std::size_t i = first; i < first + count && !each.failure; ++i) each.failure = rows[i].failure;
+    std::vector<at::Tensor> hidden;
+    for (std::size_t i = first; i < first + count; ++i) {
+      if (!each.failure) each.failure = rows[i].failure;
+      if (rows[i].hidden.defined()) hidden.push_back(std::move(rows[i].hidden));
+    }
+    if (!hidden.empty()) each.hidden = at::cat(hidden);
     first += count;
   }
 }
@@ -88,21 +95,24 @@ void decode_step_together(const VisionLanguageModel& model, std::span<TokenToRea
 bool can_take_back(const Conversation& conversation) {
   const KvCache& cache = conversation.cache;
   const KvShape& shape = cache.shape();
-  if (!shape.device.is_cpu() || !shape.windows.empty() || !shape.states_with.empty() || shape.sliding || conversation.decode_policy)
-    return false;
+  if (!shape.device.is_cpu() || !shape.windows.empty() || shape.sliding || conversation.decode_policy) return false;
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
     if (cache.has_shared_entries(layer)) return false;
   }
   return true;
 }
 
-void take_back(Conversation& conversation, std::int64_t tokens) {
+void take_back(Conversation& conversation, std::int64_t tokens, const std::vector<LayerState>& before) {
   require(can_take_back(conversation) && tokens <= conversation.next_original(), "take_back: these tokens cannot be taken back");
   KvCache& cache = conversation.cache;
   for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
     for (KvHead head{0}; head < cache.shape().kv_heads; ++head) {
       for (std::int64_t i = 0; i < tokens; ++i) cache.evict(layer, head, cache.slots(layer, head) - 1);
     }
+  }
+  auto state = before.begin();
+  for (LayerId layer{0}; layer < cache.shape().layers && state != before.end(); ++layer) {
+    for (std::int64_t which = 0; which < cache.states().of_layer(layer); ++which) cache.states().to_write(layer, which) = *state++;
   }
   const auto left = static_cast<std::size_t>(conversation.next_original() - tokens);
   conversation.origins.resize(left);

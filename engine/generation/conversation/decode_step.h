@@ -25,19 +25,23 @@ at::Tensor decode_step(const VisionLanguageModel& model, Conversation& conversat
 struct TokenToRead {
   Conversation* conversation;
   std::int64_t token = 0;
-  std::vector<std::int64_t> draft{};  // to be read behind it; only where can_take_back()
-  at::Tensor logits{};                // fp32 [1 + draft, vocabulary], on the model's device
-  std::exception_ptr failure{};       // of this conversation alone, whose cache is then spoilt
+  std::vector<std::int64_t> draft{};                     // to be read behind it; only where can_take_back()
+  at::Tensor logits{};                                   // fp32 [1 + draft, vocabulary], on the model's device
+  at::Tensor hidden{};                                   // [1 + draft, hidden], StepRow's; undefined where a model has no draft head
+  std::vector<std::vector<LayerState>> states_before{};  // of each drafted token, StepRow's; empty ones where layers keep no states
+  double drafting_ms = 0.0;                              // that the draft took
+  std::exception_ptr failure{};                          // of this conversation alone, whose cache is then spoilt
 };
 
 // decode_step() of several conversations, by one step of the model. Errors: those that are all conversations'.
 void decode_step_together(const VisionLanguageModel& model, std::span<TokenToRead> tokens);
 
-// True if the last tokens of the conversation can be taken back: on a CPU, where all layers have slots without a window that no tokens
-// share, and nothing is evicted or merged while decoding.
+// True if the last tokens of the conversation can be taken back: on a CPU, where no layer has a window or slots that tokens share, and
+// nothing is evicted or merged while decoding.
 bool can_take_back(const Conversation& conversation);
-// The conversation without its last tokens, as if they had not been read. Only where can_take_back().
-void take_back(Conversation& conversation, std::int64_t tokens);
+// The conversation without its last tokens, as if they had not been read. Only where can_take_back(). before: the states before the first
+// of them, TokenToRead's.
+void take_back(Conversation& conversation, std::int64_t tokens, const std::vector<LayerState>& before);
 
 // decode_step() without eviction; observer may be null.
 at::Tensor append_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token, DecodeObserver* observer);

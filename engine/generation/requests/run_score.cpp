@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/generation/answer/answer_score.h"
+#include "engine/generation/conversation/answer_text.h"
 #include "engine/generation/prefill/turn_prefill.h"
 #include "engine/generation/reading/prepared_turn.h"
 #include "engine/generation/requests/run_turn.h"

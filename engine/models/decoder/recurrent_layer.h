@@ -23,8 +23,8 @@ struct RecurrentLayer {
   Norm mlp_norm{};
   Mlp mlp{};
 
-  // state: a LayerState&, and rows [t, hidden] hidden states of consecutive tokens behind those that it has read; or pointers to n states,
-  // and a row for each. added: what is still to be added to the rows, or undefined; the layer's own update then.
+  // state: a LayerState&, and rows [t, hidden] hidden states of consecutive tokens behind those that it has read; or what gives
+  // each row's, and a row of each. added: what is still to be added to the rows, or undefined; the layer's own update then.
   template <class State>
   void step(at::Tensor& rows, at::Tensor& added, State&& state) const {
     const at::Tensor input = added.defined() ? input_norm.after_adding(rows, added) : input_norm(rows);

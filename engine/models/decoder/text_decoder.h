@@ -8,8 +8,11 @@
 
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <span>
+#include <vector>
 
+#include "engine/base/error.h"
 #include "engine/base/index.h"
 #include "engine/base/interrupt.h"
 #include "engine/kv_cache/kv_cache.h"
@@ -31,6 +34,21 @@ struct StepRow {
   KvCache* cache = nullptr;            // gains the token's K and V
   DecodeObserver* observer = nullptr;  // may be null; sees every layer after its attention: decode-phase methods evict there
   std::exception_ptr failure{};        // of what this row alone met; its logits then mean nothing, and its cache is spoilt
+  // May be null; of a row behind another one of its cache on a CPU. Gains copies of the cache's states from before the token, in their
+  // order.
+  std::vector<LayerState>* states_before = nullptr;
+  at::Tensor hidden{};  // [1, hidden] after the last layer, before the last norm; only where draft_shape()
+};
+
+// A token that the draft head reads with the one after it.
+struct DraftRow {
+  at::Tensor hidden;            // StepRow's
+  std::int64_t position = 0;    // of the token
+  std::int64_t next_token = 0;  // the one after it
+};
+struct HeadGuess {
+  at::Tensor logits;  // fp32 [vocabulary], what may follow the last row's next_token
+  at::Tensor hidden;  // [1, hidden] for a row of that token, in the place of what it would leave if the model had read it
 };
 
 // Calls work(row, index) for the rows that nothing has happened to yet; what one meets is left in it, and the others go on.
@@ -71,11 +89,17 @@ class TextDecoder {
   // hidden: [rows, hidden] after the last layer. Returns fp32 [rows, vocabulary].
   virtual at::Tensor logits(const at::Tensor& hidden) const = 0;
 
-  // One token each of n conversations through all layers over their own (ragged) caches, or several tokens of one whose layers all have
-  // slots without a window, which nobody observes. On a CPU weights are read once for up to kFewRows of them (layers/row_elements.h).
+  // One token each of n conversations through all layers over their own (ragged) caches, or several tokens of one without windows, which
+  // nobody observes. On a CPU weights are read once for up to kFewRows of them (layers/row_elements.h).
   // Logits, cache and what the observer sees are those of a step of its own, to the bit. Returns fp32 [n, vocabulary]. Errors of a cache
   // or an observer are its row's; others are thrown and spoil all caches.
   virtual at::Tensor decode_together(std::span<StepRow> rows) const = 0;
+
+  // The shape of the draft head's own cache; none: the model has no draft head, or is on a GPU. A draft head tells from what a token left
+  // and the token after it which one follows both (multi-token prediction).
+  virtual std::optional<KvShape> draft_shape() const { return std::nullopt; }
+  // rows: at most kFewRows, which the head's cache gains.
+  virtual HeadGuess guess(std::span<const DraftRow> rows, KvCache& cache) const;
 
   // One token. Returns fp32 [vocabulary].
   at::Tensor decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const {
@@ -85,5 +109,9 @@ class TextDecoder {
     return logits.select(0, 0);
   }
 };
+
+inline HeadGuess TextDecoder::guess(std::span<const DraftRow>, KvCache&) const {
+  throw Exception(ErrorCode::kInternal, "", "this model has no draft head");
+}
 
 }  // namespace winnow

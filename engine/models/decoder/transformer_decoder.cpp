@@ -79,6 +79,7 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
   } else {
     head_.weight = weights.table(prefix + "lm_head", config.vocabulary, config.hidden_size);
   }
+  draft_head_ = read_draft_head(weights, prefix);
   if (weights.narrows_cache()) storage_ = KvStorage::kHalf;
   key_bias_ = read_key_bias();
   if (device_.is_cpu()) return;

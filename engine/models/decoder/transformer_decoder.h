@@ -9,6 +9,8 @@
 // layers with a window that have KV heads of their own (DecoderConfig::sliding): their slots lie beside (KvShape::sliding), and they are
 // computed with the layer behind them, too (transformer_decoder_sliding.cpp).
 //
+// Qwen3-Next's, Qwen3.5's and GLM-4.5's draft heads are read where a file has them.
+//
 // Used by the families with this language model (causal_lm/, gemma3/, gemma4/, internvl/, lfm2/, llava/, llava_onevision/, mistral3/,
 // qwen2_vl/, qwen3_vl/, smolvlm/). Biases exist if the weights have them (for q, k and v all three or none); tied output projections share
 // the embedding table. Prefill runs a layer tile by tile, each tile through attention and MLP before the next. Activations stay O(tile),
@@ -67,6 +69,8 @@ class TransformerDecoder final : public TextDecoder {
                      PrefillObserver* observer, const AttentionWindow& window, const InterruptToken& interrupt) const override;
   at::Tensor logits(const at::Tensor& hidden) const override;
   at::Tensor decode_together(std::span<StepRow> rows) const override;
+  std::optional<KvShape> draft_shape() const override;
+  HeadGuess guess(std::span<const DraftRow> rows, KvCache& cache) const override;
 
  private:
   struct Layer {
@@ -96,7 +100,16 @@ class TransformerDecoder final : public TextDecoder {
     // dimension. gate: [rows, H * d], or undefined.
     at::Tensor attended(const at::Tensor& attention, const at::Tensor& gate) const;
   };
+  // transformer_decoder_draft.cpp
+  struct DraftHead {
+    Norm embedding_norm{};
+    Norm hidden_norm{};
+    Linear joined{};  // [hidden, 2 * hidden], of the token after first
+    Layer layer{};
+    Norm norm{};  // before the model's own output matrix
+  };
   Layer read_layer(WeightReader& weights, const std::string& prefix, std::int64_t stored) const;
+  std::optional<DraftHead> read_draft_head(WeightReader& weights, const std::string& prefix) const;
   RecurrentLayer read_recurrent_layer(WeightReader& weights, const std::string& prefix) const;
   bool is_recurrent(std::int64_t stored_layer) const {
     return !config_.recurrent.empty() && config_.recurrent[static_cast<std::size_t>(stored_layer)];
@@ -199,7 +212,8 @@ class TransformerDecoder final : public TextDecoder {
   std::unique_ptr<LayerInputs> inputs_;      // null where layers have none
   std::shared_ptr<const KeyBias> key_bias_;  // null on a GPU and without biases
   Norm final_norm_;
-  Linear head_;                              // shares embedding_ if tied
+  Linear head_;  // shares embedding_ if tied
+  std::optional<DraftHead> draft_head_;
   std::unique_ptr<DeviceStep> device_step_;  // null on a CPU
 };
 

@@ -76,9 +76,12 @@ at::Tensor TransformerDecoder::run_step(const at::Tensor& ids, std::span<StepRow
   at::Tensor added;  // by the layer before; the next norm takes it in
   const auto step_recurrent = [&](const RecurrentLayer& recurrent, LayerId layer, std::int64_t state) {
     if (rows.size() == 1) return recurrent.step(hidden, added, rows.front().cache->states().to_write(layer, state));
-    c10::SmallVector<LayerState*, kFewRows> states;
-    for (const StepRow& row : rows) states.push_back(&row.cache->states().to_write(layer, state));
-    recurrent.step(hidden, added, std::span<LayerState* const>(states.data(), states.size()));
+    recurrent.step(hidden, added, [&](std::int64_t i) -> LayerState& {
+      const StepRow& row = rows[static_cast<std::size_t>(i)];
+      LayerState& of_row = row.cache->states().to_write(layer, state);
+      if (row.states_before != nullptr) row.states_before->push_back({of_row.recent.clone(), of_row.memory.clone()});
+      return of_row;
+    });
   };
   for (LayerId layer{0}; layer < layers(); ++layer) {
     const Layer& weights = layers_[layer];
@@ -100,6 +103,9 @@ at::Tensor TransformerDecoder::run_step(const at::Tensor& ids, std::span<StepRow
   }
   if (!borrowing_.empty()) step_borrowing(hidden, step);
   const at::Tensor last = added.defined() ? final_norm_.after_adding(hidden, added) : final_norm_(hidden);
+  if (draft_head_) {
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].hidden = row_of(hidden, i);
+  }
   return logits_of(last);
 }
 

@@ -22,6 +22,13 @@ inline std::vector<Event> said_in(const EventRecorder& events, std::int32_t colu
   return found;
 }
 
+// Pieces of text aside, of which an answer with a stop string holds some back.
+inline std::vector<Event> said_in_tokens(const EventRecorder& events) {
+  std::vector<Event> said = said_in(events);
+  std::erase_if(said, [](const Event& event) { return std::holds_alternative<TextDelta>(event.body); });
+  return said;
+}
+
 struct SameSaid {
   const EventBody& other;
   void operator()(const TextDelta& said) const {

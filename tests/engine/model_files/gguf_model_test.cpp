@@ -224,7 +224,11 @@ TEST_F(GgufModels, AQwen35HasLayersThatKeepStates) {
                                     .tensor("blk.0.ssm_norm.weight", {3}, kGgufF32, vector(3))
                                     .tensor("blk.0.ssm_dt.weight", {4}, kGgufF32, vector(4))
                                     .tensor("blk.0.post_attention_norm.weight", {8}, kGgufF32, vector(8))
-                                    .tensor("blk.2.attn_norm.weight", {8}, kGgufF32, vector(8)));
+                                    .tensor("blk.2.attn_norm.weight", {8}, kGgufF32, vector(8))
+                                    .tensor("blk.2.nextn.enorm.weight", {8}, kGgufF32, vector(8))
+                                    .tensor("blk.2.nextn.shared_head_norm.weight", {8}, kGgufF32, vector(8))
+                                    .tensor("blk.2.nextn.embed_tokens.weight", {8}, kGgufF32, vector(8))
+                                    .tensor("blk.3.attn_norm.weight", {8}, kGgufF32, vector(8)));
   const Json& config = found.required(ModelPart::kConfig).content;
   EXPECT_EQ(config["architectures"][0], "Qwen3_5ForCausalLM");
   EXPECT_EQ(config["num_hidden_layers"], 2);
@@ -236,7 +240,9 @@ TEST_F(GgufModels, AQwen35HasLayersThatKeepStates) {
   EXPECT_TRUE(config["linear_value_heads_in_turn"]);
   EXPECT_EQ(static_cast<int>(16 * config["rope_scaling"]["partial_rotary_factor"].get<double>()), 4);
   const TensorFile& tensors = *found.tensors().files.front();
-  EXPECT_EQ(tensors.tensors().size(), 5U);
+  EXPECT_EQ(tensors.tensors().size(), 8U) << "with the layer that guesses, but for its embedding";
+  for (const char* name : {"layers.0.input_layernorm", "pre_fc_norm_embedding", "norm"})
+    EXPECT_TRUE(tensors.tensor("mtp." + std::string(name) + ".weight").with_one) << name;
   EXPECT_EQ(tensors.tensor("model.layers.0.linear_attn.A").shape, (std::vector<std::int64_t>{4}));
   EXPECT_EQ(tensors.tensor("model.layers.0.linear_attn.dt_bias").shape, (std::vector<std::int64_t>{4}));
   EXPECT_EQ(tensors.tensor("model.layers.0.linear_attn.conv1d.weight").shape, (std::vector<std::int64_t>{20, 1, 4}));
@@ -321,7 +327,7 @@ TEST_F(GgufModels, AGlm4RotatesAPartOfAHead) {
   EXPECT_FALSE(config["rotary_pairs_in_halves"]);
   EXPECT_EQ(text.required(ModelPart::kGeneration).content["eos_token_id"], (std::vector<int>{0, 1, 2, 3}));
   const TensorFile& tensors = *text.tensors().files.front();
-  EXPECT_EQ(tensors.tensors().size(), 4U);
+  EXPECT_EQ(tensors.tensors().size(), 5U) << "with the layer that guesses";
   for (const char* name : {"post_self_attn_layernorm", "post_attention_layernorm", "post_mlp_layernorm", "mlp.gate_up_proj"})
     EXPECT_TRUE(tensors.tensors().contains("model.layers.1." + std::string(name) + ".weight")) << name;
   const GgufModel seeing = model(glm4(4).int32s("glm4.rope.dimension_sections", {1, 1, 0, 0}));
@@ -360,7 +366,8 @@ TEST_F(GgufModels, AGlm4MoeChoosesExpertsBySigmoids) {
   EXPECT_TRUE(config["norm_topk_prob"]);
   EXPECT_TRUE(config["use_qk_norm"]);
   const TensorFile& tensors = *found.tensors().files.front();
-  EXPECT_EQ(tensors.tensors().size(), 6U) << "without the layer that guesses";
+  EXPECT_EQ(tensors.tensors().size(), 7U);
+  EXPECT_TRUE(tensors.tensors().contains("mtp.fc.weight")) << "of the layer that guesses";
   for (const char* name : {"0.post_attention_layernorm.weight", "1.mlp.gate.weight", "1.mlp.gate.e_score_correction_bias",
                            "1.mlp.experts.gate_proj.weight", "1.mlp.shared_experts.gate_proj.weight"})
     EXPECT_TRUE(tensors.tensors().contains("model.layers." + std::string(name))) << name;
