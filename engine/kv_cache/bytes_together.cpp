@@ -19,8 +19,11 @@ std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches) {
     const KvShape& shape = cache->shape();
     for (LayerId layer{0}; layer < shape.layers; ++layer) {
       for (KvHead head{0}; head < shape.kv_heads; ++head) {
-        for (const void* const keys : cache->key_blocks(layer, head)) {
-          if (blocks.insert(keys).second) bytes += KvCache::kBlockSlots * shape.slot_bytes();
+        const std::span<const void* const> keys = cache->key_blocks(layer, head);
+        for (std::size_t block = 0; block < keys.size(); ++block) {
+          if (!blocks.insert(keys[block]).second) continue;
+          bytes += KvCache::kBlockSlots * shape.slot_bytes();
+          if (StoredSlots::is_wide(*cache, layer, head, static_cast<std::int64_t>(block))) bytes += shape.more_of_wide_block();
         }
       }
       const LayerStates& states = cache->states();

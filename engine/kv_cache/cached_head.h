@@ -24,6 +24,8 @@ struct CachedHead {
   std::optional<SharedEntries> shared{};
   std::uint64_t table_state = 0;  // version of `shared`: forks with the same value have the same table
 
+  // Needs a cache of codes.
+  bool is_wide(std::int64_t block) const { return !blocks[static_cast<std::size_t>(block)]->holds_codes(); }
   std::int64_t slots() const { return static_cast<std::int64_t>(original.size()); }
 };
 

@@ -14,8 +14,10 @@ bool begun_is_shared(const CachedHead& head) {
 
 }  // namespace
 
-HeadBlocks::HeadBlocks(const KvShape& shape) : pool_(std::make_shared<BlockPool>(shape)), block_bytes_(kSlotsOfBlock * shape.slot_bytes()) {
+HeadBlocks::HeadBlocks(const KvShape& shape)
+    : shape_(shape), wide_(shape), pool_(std::make_shared<BlockPool>(shape)), block_bytes_(kSlotsOfBlock * shape.slot_bytes()) {
   if (!shape.device.is_cpu()) device_.emplace(shape);
+  wide_.storage = shape.wide_type() == shape.dtype ? KvStorage::kWide : KvStorage::kHalf;
 }
 
 void HeadBlocks::note_changed(const CachedHead& head) {
@@ -32,15 +34,25 @@ void HeadBlocks::push(CachedHead& head, std::shared_ptr<KvBlock> block) {
 }
 
 void HeadBlocks::make_own(CachedHead& head, std::int64_t index, std::shared_ptr<KvBlock> own) {
+  own = suited(std::move(own), shape_.wide_ends && head.is_wide(index));
+  own->copy_all(*head.blocks[static_cast<std::size_t>(index)]);
+  put(head, index, std::move(own));
+}
+
+void HeadBlocks::put(CachedHead& head, std::int64_t index, std::shared_ptr<KvBlock> block) {
   const auto at = static_cast<std::size_t>(index);
-  auto& block = head.blocks[at];
-  own->copy_all(*block);
-  std::swap(block, own);
-  if (device_) device_->keep(std::move(own));
-  head.key_pointers[at] = block->begin_of(KvPart::kKeys);
-  head.value_pointers[at] = block->begin_of(KvPart::kValues);
+  std::swap(head.blocks[at], block);
+  if (device_) device_->keep(std::move(block));
+  head.key_pointers[at] = head.blocks[at]->begin_of(KvPart::kKeys);
+  head.value_pointers[at] = head.blocks[at]->begin_of(KvPart::kValues);
   note_changed(head);
 }
+
+std::shared_ptr<KvBlock> HeadBlocks::suited(std::shared_ptr<KvBlock> fresh, bool wide) const {
+  return wide ? std::make_shared<KvBlock>(wide_) : std::move(fresh);
+}
+
+void HeadBlocks::make_narrow(CachedHead& head, std::int64_t block) { put(head, block, pool_->take_one()); }
 
 KvBlock& HeadBlocks::writable(CachedHead& head, std::int64_t block) {
   if (has_other_owner(head, block)) make_own(head, block, pool_->take_one());
@@ -84,12 +96,15 @@ void HeadBlocks::make_room(std::span<CachedHead> heads, std::int64_t tokens) {
   for (CachedHead& head : heads) {
     if (begun_is_shared(head)) make_own(head, head.slots() / kSlotsOfBlock, std::move(*next++));
   }
-  in_turns(heads, missing, [&](CachedHead& head) { push(head, std::move(*next++)); });
+  in_turns(heads, missing, [&](CachedHead& head) {
+    push(head, suited(std::move(*next++), shape_.makes_wide(std::ssize(head.blocks), KvCache::blocks_for(head.slots() + tokens))));
+  });
 }
 
-std::vector<std::shared_ptr<KvBlock>> HeadBlocks::take(std::int64_t count) {
-  std::vector<std::shared_ptr<KvBlock>> fresh = pool_->take(count);
-  note_peak(count);
+std::vector<std::shared_ptr<KvBlock>> HeadBlocks::take(std::int64_t first, std::int64_t blocks) {
+  std::vector<std::shared_ptr<KvBlock>> fresh = pool_->take(blocks - first);
+  for (std::shared_ptr<KvBlock>& block : fresh) block = suited(std::move(block), shape_.makes_wide(first++, blocks));
+  note_peak(std::ssize(fresh));
   return fresh;
 }
 
@@ -97,7 +112,7 @@ void HeadBlocks::take(std::vector<std::optional<HeadMove>>& moves) {
   const auto missing = [](const std::optional<HeadMove>& move) { return move ? move->blocks() - std::ssize(move->fresh) : 0; };
   std::int64_t needed = 0;
   for (const std::optional<HeadMove>& move : moves) needed += missing(move);
-  std::vector<std::shared_ptr<KvBlock>> fresh = take(needed);
+  std::vector<std::shared_ptr<KvBlock>> fresh = take(0, needed);
   auto next = fresh.begin();
   in_turns(std::span(moves), missing, [&](std::optional<HeadMove>& move) { move->fresh.push_back(std::move(*next++)); });
 }

@@ -34,9 +34,11 @@ class HeadBlocks {
   // Gives `count` slots from `first_slot` on blocks of their own, to be written.
   KvBlock& writable(CachedHead& head, std::int64_t block);
   void make_writable(CachedHead& head, std::int64_t first_slot, std::int64_t count);
+  // In place of a wide block; its rows are lost.
+  void make_narrow(CachedHead& head, std::int64_t block);
 
-  // Blocks that no head has yet; they count in the peak.
-  std::vector<std::shared_ptr<KvBlock>> take(std::int64_t count);
+  // Blocks `first` to `blocks` of a head that has none of them yet; they count in the peak.
+  std::vector<std::shared_ptr<KvBlock>> take(std::int64_t first, std::int64_t blocks);
   // The same into the moves' `fresh`, for all heads at once.
   void take(std::vector<std::optional<HeadMove>>& moves);
 
@@ -54,11 +56,16 @@ class HeadBlocks {
  private:
   void push(CachedHead& head, std::shared_ptr<KvBlock> block);
   void make_own(CachedHead& head, std::int64_t index, std::shared_ptr<KvBlock> own);
+  void put(CachedHead& head, std::int64_t index, std::shared_ptr<KvBlock> block);
+  // The fresh block, or a wide one for a place that wants it.
+  std::shared_ptr<KvBlock> suited(std::shared_ptr<KvBlock> fresh, bool wide) const;
   void note_changed(const CachedHead& head);
   void note_peak(std::int64_t extra_blocks) { peak_ = std::max(peak_, blocks_ + extra_blocks); }
   template <class Each, class Missing, class Give>
   void in_turns(std::span<Each> all, const Missing& missing, const Give& give) const;
 
+  KvShape shape_;
+  KvShape wide_;                     // of wide blocks
   std::shared_ptr<BlockPool> pool_;  // shared by forks
   std::optional<DeviceHeads> device_;
   std::int64_t block_bytes_;

@@ -36,7 +36,7 @@ auto rotations_of(Head& head, std::int64_t slot, std::int64_t count) {
 }  // namespace
 
 HostRows::HostRows(const KvShape& shape) : shape_(shape) {
-  if (shape.storage == KvStorage::kInt8 && shape.key_bias) rotations_ = std::make_shared<KeyRotations>(shape.key_bias);
+  if (shape.row_codes() && shape.key_bias) rotations_ = std::make_shared<KeyRotations>(shape.key_bias);
 }
 
 std::vector<std::int32_t> HostRows::rotations_at(const at::Tensor& positions, std::int64_t count) {
@@ -45,8 +45,9 @@ std::vector<std::int32_t> HostRows::rotations_at(const at::Tensor& positions, st
 }
 
 void HostRows::append(std::span<CachedHead> heads, const SlotRows& rows) {
-  const bool half = shape_.storage == KvStorage::kHalf;  // all heads at once: a tensor for each row would take longer than its numbers
-  const at::Tensor keys = half ? in_half(rows.keys) : rows.keys;
+  // All heads at once: a tensor for each row would take longer than its numbers. Biased keys are rounded without their bias.
+  const bool half = shape_.storage == KvStorage::kHalf || (shape_.wide_ends && shape_.wide_type() != shape_.dtype);
+  const at::Tensor keys = half && heads.front().key_bias == nullptr ? in_half(rows.keys) : rows.keys;
   const at::Tensor values = half ? in_half(rows.values) : rows.values;
   std::vector<std::int32_t> rotations;
   if (heads.front().key_bias != nullptr) rotations = rotations_at(rows.positions, keys.size(1));
@@ -83,7 +84,7 @@ at::Tensor HostRows::read(const CachedHead& head, KvPart part, std::int64_t slot
 
 at::Tensor HostRows::gather(const CachedHead& head, KvPart part, std::int64_t count) const {
   const HeadBias bias = part == KvPart::kKeys ? bias_of(head) : HeadBias();
-  if (!bias) return stored(head, part, count);
+  if (!bias) return stored(head, part, count, shape_.dtype);
   const at::Tensor rows = at::empty({count, shape_.head_dim}, shape_.dtype);
   in_block_runs(0, count, [&](const BlockRun& run) {
     read_unbiased_keys(block_of(head, run.slot), 0, bias, rotations_of(head, run.slot, run.count), rows.narrow(0, run.first, run.count));
@@ -91,9 +92,9 @@ at::Tensor HostRows::gather(const CachedHead& head, KvPart part, std::int64_t co
   return rows;
 }
 
-at::Tensor HostRows::stored(const CachedHead& head, KvPart part, std::int64_t count) const {
+at::Tensor HostRows::stored(const CachedHead& head, KvPart part, std::int64_t count, at::ScalarType type) const {
   const bool upcast = shape_.storage != KvStorage::kWide;
-  const at::Tensor rows = at::empty({upcast ? count : 0, shape_.head_dim}, shape_.dtype);
+  const at::Tensor rows = at::empty({upcast ? count : 0, shape_.head_dim}, type);
   std::vector<at::Tensor> pieces;
   in_block_runs(0, count, [&](const BlockRun& run) {
     const KvBlock& block = block_of(head, run.slot);
@@ -107,20 +108,14 @@ at::Tensor HostRows::stored(const CachedHead& head, KvPart part, std::int64_t co
 }
 
 SlotRows HostRows::gather_stored(const CachedHead& head, std::int64_t count) const {
-  SlotRows rows{stored(head, KvPart::kKeys, count), stored(head, KvPart::kValues, count)};
+  const at::ScalarType type = shape_.exact_type();
+  SlotRows rows{stored(head, KvPart::kKeys, count, type), stored(head, KvPart::kValues, count, type)};
   if (bias_of(head)) rows.positions = rotations_->positions(rotations_of(head, 0, count));
   return rows;
 }
 
 UnstoredBias HostRows::unstored_bias(const CachedHead& head) const {
   return bias_of(head) ? UnstoredBias{head.key_bias, rotations_.get(), head.rotations} : UnstoredBias();
-}
-
-at::Tensor HostRows::keys_as_stored(std::span<const CachedHead> heads, const at::Tensor& keys, const at::Tensor& positions) {
-  const std::vector<std::int32_t> rotations = rotations_at(positions, keys.size(1));
-  std::vector<at::Tensor> read;
-  for (const CachedHead& head : heads) read.push_back(read_as_written(keys.select(0, head.kv_head), bias_of(head), rotations));
-  return at::stack(read);
 }
 
 }  // namespace winnow

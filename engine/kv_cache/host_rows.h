@@ -43,16 +43,13 @@ class HostRows {
 
   UnstoredBias unstored_bias(const CachedHead& head) const;
 
-  // keys: [kv_heads, t, head_dim].
-  at::Tensor keys_as_stored(std::span<const CachedHead> heads, const at::Tensor& keys, const at::Tensor& positions);
-
   std::int64_t rotation_bytes() const { return rotations_ ? rotations_->bytes() : 0; }
 
  private:
   HeadBias bias_of(const CachedHead& head) const { return {head.key_bias, rotations_.get()}; }
   // positions may be undefined: kNone for each.
   std::vector<std::int32_t> rotations_at(const at::Tensor& positions, std::int64_t count);
-  at::Tensor stored(const CachedHead& head, KvPart part, std::int64_t count) const;
+  at::Tensor stored(const CachedHead& head, KvPart part, std::int64_t count, at::ScalarType type) const;
 
   KvShape shape_;
   std::shared_ptr<KeyRotations> rotations_;  // null: no layer takes_bias()

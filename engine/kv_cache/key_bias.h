@@ -2,7 +2,7 @@
 //
 // Qwen2 and its relatives have biases of hundreds in a few elements; with one scale a row, they would leave no precision for the others.
 // RoPE is linear: R(p) (W x + b) - R(p) b still holds everything that a key says of its token. The cache stores that
-// (kernels/api/int8_rows.h says when) and remembers p for each slot. Readers of a row get R(p) b added in fp32; decode attention adds the
+// (kernels/api/narrow_rows.h says when) and remembers p for each slot. Readers of a row get R(p) b added in fp32; decode attention adds the
 // query's dot product with it (kernels/api/decode_attention.h). Positions are those of the key's current rotation: code that rotates keys
 // further tells the cache.
 // Only strong elements are taken (strong_bias()); Qwen2 has most of them in the slowest pairs. R(p) has cosines and sines of 16 bits: any

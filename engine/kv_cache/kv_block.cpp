@@ -1,22 +1,22 @@
 #include "engine/kv_cache/kv_block.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
 #include "engine/base/error.h"
-#include "engine/kv_cache/int8_rows.h"
+#include "engine/kv_cache/narrow_rows.h"
 #include "engine/kv_cache/stored_rows.h"
 
 namespace winnow {
 namespace {
 
 constexpr std::int64_t kSlots = KvCache::kBlockSlots;
-constexpr std::int64_t kScaleBytes = sizeof(float);
 
 at::Tensor memory_of(const KvShape& shape, std::int64_t blocks) {
   const std::int64_t bytes = blocks * kSlots * shape.slot_bytes();
   try {
-    if (shape.storage == KvStorage::kInt8) return at::empty({bytes}, at::kByte);
+    if (shape.row_codes()) return at::empty({bytes}, at::kByte);
     return at::empty({2 * blocks, kSlots, shape.head_dim}, at::TensorOptions(shape.device).dtype(shape.row_type()));
   } catch (const c10::Error&) {
     throw Exception(ErrorCode::kOutOfMemory, "KV cache", "a block of " + std::to_string(bytes) + " bytes could not be allocated");
@@ -32,7 +32,9 @@ KvBlock::KvBlock(const KvShape& shape)
     : memory_(memory_of(shape, 1)),
       storage_(shape.storage),
       head_dim_(shape.head_dim),
-      row_bytes_(narrow() ? shape.head_dim : shape.slot_bytes() / 2),
+      form_(shape.row_codes()),
+      row_bytes_(form_ ? kernels::code_bytes(*form_, shape.head_dim) : shape.slot_bytes() / 2),
+      scale_bytes_(form_ ? kernels::scale_bytes(*form_, shape.head_dim) : 0),
       dtype_(shape.dtype),
       row_type_(shape.row_type()) {
   keys_ = static_cast<std::byte*>(memory_.mutable_data_ptr());
@@ -56,30 +58,27 @@ KvBlock::~KvBlock() {
   if (shared_) shared_->free().push_back({shared_, place_});
 }
 
-const std::int8_t* KvBlock::codes(KvPart part, std::int64_t row) const {
-  return reinterpret_cast<const std::int8_t*>(begin_of(part) + row * row_bytes_);
+NarrowPlace KvBlock::place(KvPart part, std::int64_t row) const {
+  std::byte* const begin = part == KvPart::kKeys ? keys_ : values_;
+  return {form_.value(), begin + row * row_bytes_, begin + kSlots * row_bytes_ + row * scale_bytes_};
 }
-
-const float* KvBlock::scales(KvPart part) const { return reinterpret_cast<const float*>(codes(part, kSlots)); }
 
 void KvBlock::copy_slots(std::int64_t to_row, const KvBlock& from, std::int64_t from_row, std::int64_t count) {
   for (const KvPart part : {KvPart::kKeys, KvPart::kValues}) {
+    if (storage_ != from.storage_) {
+      write(part, to_row, from.rows(part, from_row, count), 0, count);
+      continue;
+    }
     std::memcpy(begin_to_write(part) + to_row * row_bytes_, from.begin_of(part) + from_row * row_bytes_,
                 static_cast<std::size_t>(count * row_bytes_));
-    if (!narrow()) continue;
-    const std::int64_t behind = kSlots * row_bytes_;
-    std::memcpy(begin_to_write(part) + behind + to_row * kScaleBytes, from.begin_of(part) + behind + from_row * kScaleBytes,
-                static_cast<std::size_t>(count * kScaleBytes));
+    if (!form_) continue;
+    std::memcpy(place(part, to_row).scales, from.place(part, from_row).scales, static_cast<std::size_t>(count * scale_bytes_));
   }
 }
 
 void KvBlock::write(KvPart part, std::int64_t to_row, const at::Tensor& source, std::int64_t first, std::int64_t count) {
+  if (form_) return narrow_into(source.narrow(0, first, count), place(part, to_row));
   std::byte* const to = begin_to_write(part) + to_row * row_bytes_;
-  if (narrow()) {
-    float* const scales = reinterpret_cast<float*>(begin_to_write(part) + kSlots * row_bytes_);
-    narrow_into(source.narrow(0, first, count), reinterpret_cast<std::int8_t*>(to), scales + to_row);
-    return;
-  }
   // Without a tensor of its own for a token's row.
   const bool dense = source.stride(1) == 1 && (count == 1 || source.stride(0) == head_dim_);
   if (dense && source.is_cpu() && memory_.is_cpu() && source.scalar_type() == row_type_) {
@@ -92,9 +91,10 @@ void KvBlock::write(KvPart part, std::int64_t to_row, const at::Tensor& source, 
 }
 
 void KvBlock::write_without(std::int64_t to_row, const at::Tensor& source, const float* offsets, std::uint8_t* taken) {
-  std::byte* const codes = begin_to_write(KvPart::kKeys);
-  float* const scales = reinterpret_cast<float*>(codes + kSlots * row_bytes_);
-  narrow_without(source, offsets, reinterpret_cast<std::int8_t*>(codes + to_row * row_bytes_), scales + to_row, taken);
+  if (form_) return narrow_into(source, place(KvPart::kKeys, to_row), offsets, taken);
+  const at::Tensor rest = source.to(at::kFloat) - at::from_blob(const_cast<float*>(offsets), source.sizes(), at::kFloat);
+  write(KvPart::kKeys, to_row, rest, 0, rest.size(0));
+  std::fill_n(taken, rest.size(0), std::uint8_t{1});
 }
 
 at::Tensor KvBlock::floats(KvPart part, std::int64_t first, std::int64_t count) const {
@@ -109,12 +109,13 @@ at::Tensor KvBlock::rows(KvPart part, std::int64_t first, std::int64_t count) co
 }
 
 void KvBlock::upcast_with(std::int64_t first, const float* offsets, const at::Tensor& to) const {
-  winnow::upcast_with(codes(KvPart::kKeys, first), scales(KvPart::kKeys) + first, offsets, to);
+  if (form_) return upcast_into(place(KvPart::kKeys, first), to, offsets);
+  to.copy_(floats(KvPart::kKeys, first, to.size(0)).to(at::kFloat) + at::from_blob(const_cast<float*>(offsets), to.sizes(), at::kFloat));
 }
 
 void KvBlock::upcast(KvPart part, std::int64_t first, const at::Tensor& to) const {
-  if (narrow()) {
-    upcast_into(codes(part, first), scales(part) + first, to);
+  if (form_) {
+    upcast_into(place(part, first), to);
   } else {
     to.copy_(floats(part, first, to.size(0)));
   }

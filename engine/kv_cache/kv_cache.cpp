@@ -75,9 +75,26 @@ class KvCache::Impl {
     if (device() != nullptr) {
       device()->append(layer, heads, rows.keys, rows.values);
     } else {
+      for (CachedHead& h : heads) round_old_blocks(h);
       rows_.append(heads, rows);
     }
     for (CachedHead& h : heads) h.original.insert(h.original.end(), original.begin(), original.end());
+  }
+
+  // Wide blocks that are among the newest no longer become codes.
+  void round_old_blocks(CachedHead& h) {
+    for (std::int64_t block = 1; shape_.wide_ends && block < std::ssize(h.blocks) - KvShape::kNewestWide; ++block) {
+      if (!h.is_wide(block)) continue;
+      const std::int64_t first = block * kBlockSlots;
+      const std::int64_t count = std::min(kBlockSlots, h.slots() - first);
+      if (count <= 0) {
+        blocks_.make_narrow(h, block);
+        continue;
+      }
+      const SlotRows rows{rows_.read(h, KvPart::kKeys, first, count), rows_.read(h, KvPart::kValues, first, count)};
+      blocks_.make_narrow(h, block);
+      rows_.write(h, first, rows);
+    }
   }
 
   // The head is what the move leaves.
@@ -111,9 +128,10 @@ class KvCache::Impl {
     for (std::size_t i = 0; i < heads.size(); ++i) {
       moves[i] = move_of(heads[i], candidates(heads[i]), plan.kept[i]);
       if (!moves[i] || device() != nullptr) continue;
-      moves[i]->fresh = blocks_.take(moves[i]->blocks());
+      moves[i]->fresh = blocks_.take(moves[i]->first_block, blocks_for(moves[i]->new_slots));
       gather_in_runs(heads[i], *moves[i]);
       settle(heads[i], *moves[i]);
+      round_old_blocks(heads[i]);
     }
     if (device() == nullptr) return;
     blocks_.take(moves);
@@ -129,10 +147,11 @@ class KvCache::Impl {
     require(rows.keys.dim() == 2 && rows.keys.size(0) == count && rows.keys.size(1) == shape_.head_dim &&
                 rows.keys.sizes() == rows.values.sizes(),
             "KvCache::assign: K and V must be [k, head_dim] with one original index per slot");
-    require(rows.keys.scalar_type() == shape_.dtype && rows.values.scalar_type() == shape_.dtype,
-            "KvCache::assign: dtype must be the cache's");
+    for (const at::Tensor& part : {rows.keys, rows.values})
+      require(part.scalar_type() == shape_.dtype || part.scalar_type() == shape_.exact_type(),
+              "KvCache::assign: dtype must be the cache's");
     carry_out_changes();
-    CachedHead assigned{.key_bias = h.key_bias, .blocks = blocks_.take(blocks_for(count))};
+    CachedHead assigned{.key_bias = h.key_bias, .blocks = blocks_.take(0, blocks_for(count))};
     assigned.rotations.assign(h.key_bias != nullptr ? static_cast<std::size_t>(count) : 0, KeyRotations::kNone);
     if (device() == nullptr) rows_.write(assigned, 0, rows);
     h.rotations = std::move(assigned.rotations);
@@ -447,8 +466,8 @@ UnstoredBias StoredSlots::bias(const KvCache& cache, LayerId layer, KvHead kv_he
   return cache.impl_->rows_.unstored_bias(cache.impl_->head(layer, kv_head));
 }
 
-at::Tensor StoredSlots::keys(const KvCache& cache, LayerId layer, const at::Tensor& keys, const at::Tensor& positions) {
-  return cache.impl_->rows_.keys_as_stored(cache.impl_->heads_of(layer), keys, positions);
+bool StoredSlots::is_wide(const KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t block) {
+  return cache.shape().wide_ends && cache.impl_->head(layer, kv_head).is_wide(block);
 }
 
 DeviceBlocks DeviceSide::blocks(const KvCache& cache, LayerId layer) {
@@ -476,7 +495,14 @@ void DeviceSide::count_appended(KvCache& cache, std::int32_t original) {
 }
 
 std::int64_t bytes_beside(const KvCache& cache) {
-  return cache.states().bytes() + (cache.sliding() != nullptr ? cache.sliding()->bytes_in_use() : 0);
+  std::int64_t bytes = cache.states().bytes();
+  for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
+    for (KvHead head{0}; head < cache.shape().kv_heads; ++head) {
+      for (std::int64_t block = 0; block < std::ssize(cache.key_blocks(layer, head)); ++block)
+        bytes += StoredSlots::is_wide(cache, layer, head, block) ? cache.shape().more_of_wide_block() : 0;
+    }
+  }
+  return cache.sliding() != nullptr ? bytes + cache.sliding()->bytes_in_use() + bytes_beside(*cache.sliding()) : bytes;
 }
 
 }  // namespace winnow

@@ -18,6 +18,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -29,18 +30,22 @@
 #include "engine/kv_cache/rotary_scheme.h"
 #include "engine/kv_cache/shared_entries.h"
 #include "engine/kv_cache/state_shape.h"
-#include "kernels/api/int8_rows.h"
+#include "kernels/api/narrow_rows.h"
 
 namespace winnow {
 
 // How a cache stores rows of K and V.
 enum class KvStorage : int {
   kWide = 1,  // in the model's arithmetic type
-  kInt8 = 2,  // int8 elements with one fp32 scale a row (int8_rows.h), on the CPU
+  kInt8 = 2,  // 8 bits an element and a scale a row (narrow_rows.h), on the CPU
   kHalf = 3,  // fp16 under fp32 arithmetic (stored_rows.h), on the CPU
+  kInt4 = 4,  // rotated, in 4 bits an element and a scale for 32 (narrow_rows.h), on the CPU
 };
 
 enum class KvPart : int { kKeys = 0, kValues = 1 };
+
+// Slots of every block of a cache.
+inline constexpr std::int64_t kSlotsOfBlock = 64;
 
 struct KvShape {
   std::int64_t layers = 0;
@@ -52,6 +57,9 @@ struct KvShape {
   // Per layer the sliding window: most recent tokens that a token attends to, itself included; 0: all. Empty: all in every layer.
   PerLayer<std::int64_t> windows{};
   KvStorage storage = KvStorage::kWide;
+  // Caches of codes: the first block and the kNewestWide newest ones of a head hold 16 bits an element, until they are old. What is
+  // attended to most is not rounded, for a share of the cache that does not grow.
+  bool wide_ends = false;
   std::shared_ptr<const KeyBias> key_bias{};  // the model's; null: keys have no bias
   // Per layer how many layers without slots are computed with it and keep a state. Empty: none.
   PerLayer<std::int64_t> states_with{};
@@ -59,8 +67,25 @@ struct KvShape {
   // For layers with a window that have KV heads of their own: sliding(), of the same dtype, device and storage. Null: none.
   std::shared_ptr<const KvShape> sliding{};
   PerLayer<std::int64_t> sliding_with{};  // per layer how many of them are computed with it, in order
+  static constexpr std::int64_t kNewestWide = 2;
+  // Stores as a recipe's cache does.
+  void store_in(KvStorage how) {
+    storage = how;
+    wide_ends = row_codes().has_value();
+  }
+  // A head's block of `blocks` that is made wide.
+  bool makes_wide(std::int64_t block, std::int64_t blocks) const { return wide_ends && (block == 0 || block >= blocks - kNewestWide); }
+  // The type that keeps what is read and written again the same, bit for bit.
+  at::ScalarType exact_type() const { return storage == KvStorage::kInt4 ? at::kFloat : dtype; }
+  at::ScalarType wide_type() const { return dtype == at::kFloat ? at::kHalf : dtype; }
+  // Bytes that a wide block takes more than the others, which are what slots and blocks are counted by.
+  std::int64_t more_of_wide_block() const {
+    return kSlotsOfBlock * (2 * head_dim * static_cast<std::int64_t>(at::elementSize(wide_type())) - slot_bytes());
+  }
+  // The most that all heads take more.
+  std::int64_t more_of_wide_ends() const { return wide_ends ? layers * kv_heads * (1 + kNewestWide) * more_of_wide_block() : 0; }
   // True if keys of a layer are stored without their bias.
-  bool takes_bias(LayerId layer) const { return storage == KvStorage::kInt8 && key_bias != nullptr && key_bias->of(layer).defined(); }
+  bool takes_bias(LayerId layer) const { return row_codes() && key_bias != nullptr && key_bias->of(layer).defined(); }
   std::int64_t window(LayerId layer) const { return windows.empty() ? 0 : windows.at(layer); }
   // The first token that token `original` attends to.
   std::int32_t first_seen(LayerId layer, std::int32_t original) const {
@@ -81,22 +106,30 @@ struct KvShape {
     shape.dtype = dtype;
     shape.device = device;
     shape.storage = storage;
+    shape.wide_ends = wide_ends;
     return shape;
   }
-  // Bytes of all layers without slots here, however many tokens they have seen: states, and windows that are full.
+  // Bytes of all layers without slots here, however many tokens they have seen: states, and windows that are full; and the most that wide
+  // blocks take more.
   std::int64_t state_bytes() const {
     std::int64_t states = 0;
     for (const std::int64_t of_layer : states_with) states += of_layer;
     const std::int64_t matrices = state.heads * state.rows * state.columns * static_cast<std::int64_t>(sizeof(float));
-    const std::int64_t windows_full = sliding ? sliding_shape().full_bytes(std::numeric_limits<std::int32_t>::max()) : 0;
-    return windows_full + states * (matrices + state.recent * state.channels * static_cast<std::int64_t>(at::elementSize(dtype)));
+    std::int64_t others = more_of_wide_ends();
+    if (sliding) others += sliding_shape().full_bytes(std::numeric_limits<std::int32_t>::max()) + sliding_shape().more_of_wide_ends();
+    return others + states * (matrices + state.recent * state.channels * static_cast<std::int64_t>(at::elementSize(dtype)));
+  }
+  // nullopt: rows are floats.
+  std::optional<kernels::RowCodes> row_codes() const {
+    if (storage == KvStorage::kInt8) return kernels::RowCodes::kInt8;
+    return storage == KvStorage::kInt4 ? std::optional(kernels::RowCodes::kInt4) : std::nullopt;
   }
   // Element type of stored floats.
   at::ScalarType row_type() const { return storage == KvStorage::kHalf ? at::kHalf : dtype; }
-  // K and V of one slot of one head, scales included.
+  // K and V of one slot of one head, scales included; not in a wide block.
   std::int64_t slot_bytes() const {
-    return 2 * (storage == KvStorage::kInt8 ? kernels::narrow_row_bytes(head_dim)
-                                            : head_dim * static_cast<std::int64_t>(at::elementSize(row_type())));
+    const std::optional<kernels::RowCodes> codes = row_codes();
+    return 2 * (codes ? kernels::narrow_row_bytes(*codes, head_dim) : head_dim * static_cast<std::int64_t>(at::elementSize(row_type())));
   }
   // Bytes of a token in all layers and heads.
   std::int64_t token_bytes() const { return layers * kv_heads * slot_bytes(); }
@@ -107,9 +140,6 @@ struct LayerPlan {
   std::int64_t budget = 0;  // slots per KV head that the allocator granted
   std::vector<std::vector<std::int32_t>> kept{};
 };
-
-// Slots of every block of a cache.
-inline constexpr std::int64_t kSlotsOfBlock = 64;
 
 // A layer's block pointers in GPU memory, [kv_heads, stride] each; entries past a head's blocks are null.
 struct DeviceBlocks {
@@ -201,8 +231,8 @@ class KvCache {
   // The same over all slots of every head, which may differ in count: kept are slot numbers.
   void compact_all(LayerId layer, const LayerPlan& plan);
 
-  // Replaces all slots of the head and its look-up table. keys, values: [k, head_dim] in the cache's dtype. Rows read from a cache are
-  // stored with the same bits.
+  // Replaces all slots of the head and its look-up table. keys, values: [k, head_dim] in the cache's dtype or exact_type(). Rows read from
+  // a cache are stored with the same bits.
   void assign(LayerId layer, KvHead kv_head, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> original);
 
   // Evicts one slot: the last slot moves into its place (slot order is then no longer token order), O(head_dim). On a GPU it is
@@ -278,16 +308,16 @@ struct WholeLayer {
 
 // Slots in the form in which they are stored, where keys may lack their bias (KvShape::takes_bias()).
 struct StoredSlots {
-  // The first `count` slots (all if negative); SlotRows::positions says which keys lack the bias. For moving rows, rotating keys and
-  // saving: writing what was read changes nothing. Readers get the bias rotated to the rows' positions.
+  // The first `count` slots (all if negative), in KvShape::exact_type(); SlotRows::positions says which keys lack the bias. For moving
+  // rows, rotating keys and saving: writing what was read changes nothing. Readers get the bias rotated to the rows' positions.
   static SlotRows read(const KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t count = -1);
   static void write(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t first_slot, const SlotRows& rows);
 
   // The bias of a cache on the CPU. Valid until the next change of the cache.
   static UnstoredBias bias(const KvCache& cache, LayerId layer, KvHead kv_head);
 
-  // keys [kv_heads, t, head_dim], rotated to positions (int64 [axes, t]), as they read after appending them to a layer that takes_bias().
-  static at::Tensor keys(const KvCache& cache, LayerId layer, const at::Tensor& keys, const at::Tensor& positions);
+  // True for a block of 16-bit floats among blocks of codes.
+  static bool is_wide(const KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t block);
 };
 
 // A cache on a GPU for kernels and captured steps. Errors: kInternal for one on the CPU.
@@ -314,7 +344,8 @@ struct DeviceSide {
 // Appends rows of K and V [kv_heads, t, head_dim] to every head in GPU memory; the blocks exist and have no other owner.
 void append_rows(const KvShape& shape, const DeviceSlots& slots, const at::Tensor& key, const at::Tensor& value);
 
-// Bytes that layers without slots of `cache` itself hold now: their states, and slots within their windows.
+// Bytes beside those of slots in use: states of layers without slots, slots within the windows of layers beside, and what wide blocks take
+// more.
 std::int64_t bytes_beside(const KvCache& cache);
 
 // K and V blocks of several caches, and states, shared ones counted once.

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "engine/base/error.h"
-#include "engine/kv_cache/int8_rows.h"
 
 namespace winnow {
 namespace {
@@ -30,9 +29,10 @@ at::Tensor in_half(const at::Tensor& rows) {
 
 void round_as_stored(at::Tensor rows, KvStorage storage) {
   switch (storage) {
-    case KvStorage::kWide: return;
-    case KvStorage::kInt8: return round_to_narrow(rows);
     case KvStorage::kHalf: rows.copy_(in_half(rows)); return;
+    case KvStorage::kWide:
+    case KvStorage::kInt8:
+    case KvStorage::kInt4: return;
   }
 }
 

@@ -26,7 +26,4 @@ void write_unbiased_keys(KvBlock& block, std::int64_t row, const at::Tensor& key
 void read_unbiased_keys(const KvBlock& block, std::int64_t row, const HeadBias& head, std::span<const std::int32_t> rotations,
                         const at::Tensor& to);
 
-// Keys as they read after being written.
-at::Tensor read_as_written(const at::Tensor& keys, const HeadBias& head, std::span<const std::int32_t> rotations);
-
 }  // namespace winnow

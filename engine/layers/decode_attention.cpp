@@ -30,9 +30,20 @@ struct Part {
   KvHead kv_head;
   std::int64_t first_block = 0;
   std::int64_t slots = 0;
+  bool wide = false;  // floats among codes
 };
 
 using Parts = c10::SmallVector<Part, 16>;
+
+// Blocks from `block` on that are stored alike, up to `blocks`. Only the first and the newest may be wide.
+std::int64_t end_of_run(const KvCache& cache, LayerId layer, KvHead head, std::int64_t block, std::int64_t blocks) {
+  if (!cache.shape().wide_ends) return blocks;
+  const std::int64_t newest = std::ssize(cache.key_blocks(layer, head)) - KvShape::kNewestWide;
+  const bool wide = StoredSlots::is_wide(cache, layer, head, block);
+  std::int64_t end = block + 1;
+  while (end < blocks && StoredSlots::is_wide(cache, layer, head, end) == wide) end = std::clamp(newest, end + 1, blocks);
+  return end;
+}
 
 // Adds the parts of a row, the same as if it were alone: the rounding of its sums depends on them.
 void add_parts(const AttendedRow& attended, LayerId layer, std::size_t row, Parts& parts) {
@@ -48,9 +59,11 @@ void add_parts(const AttendedRow& attended, LayerId layer, std::size_t row, Part
     const std::int64_t blocks = KvCache::blocks_for(slots);
     const std::int64_t count = std::clamp<std::int64_t>(blocks / kPartBlocks, 1, wanted);
     const std::int64_t stride = (blocks + count - 1) / count;
-    for (std::int64_t block = 0; block < blocks; block += stride) {
+    for (std::int64_t block = 0, end = 0; block < blocks; block = end) {
+      end = std::min(block + stride, end_of_run(cache, layer, head, block, blocks));
       const std::int64_t first_slot = block * KvCache::kBlockSlots;
-      parts.push_back({row, head, block, std::min(slots - first_slot, stride * KvCache::kBlockSlots)});
+      parts.push_back(
+          {row, head, block, std::min(slots, end * KvCache::kBlockSlots) - first_slot, StoredSlots::is_wide(cache, layer, head, block)});
     }
   }
 }
@@ -150,6 +163,13 @@ BiasProducts multiply_bias(std::span<const float> queries, const UnstoredBias& u
   return all;
 }
 
+// Rows in 4 bits are rotated (kernels/api/narrow_rows.h): queries are rotated to meet them, and outputs back.
+bool is_rotated(const KvCache& cache) { return cache.shape().storage == KvStorage::kInt4; }
+
+void rotate_rows(float* rows, std::int64_t count, std::int64_t length) {
+  for (std::int64_t row = 0; row < count; ++row) kernels::rotate_row(rows + row * length, length);
+}
+
 // A layer with shared slots, head by head.
 at::Tensor shared_decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale, DecodeRow* row) {
   const std::int64_t kv_heads = cache.shape().kv_heads;
@@ -205,8 +225,9 @@ at::Tensor decode_attention(const at::Tensor& query, std::span<const AttendedRow
   const std::int64_t outputs = count * group;
 
   const std::int64_t bias_row = (head_dim + KeyRotations::kUnit - 1) / KeyRotations::kUnit * KeyRotations::kUnit;
-  float* const query_data = row_scratch(all_heads * bias_row + (2 * all_heads + outputs) * head_dim + outputs * (KvCache::kBlockSlots + 1));
-  float* const bias_query = query_data + all_heads * head_dim;
+  float* const query_data = row_scratch(all_heads * bias_row + (3 * all_heads + outputs) * head_dim + outputs * (KvCache::kBlockSlots + 1));
+  float* const rotated_query = query_data + all_heads * head_dim;
+  float* const bias_query = rotated_query + all_heads * head_dim;
   float* const merged = bias_query + all_heads * bias_row;
   float* const output_data = merged + all_heads * head_dim;
   float* const lse_data = output_data + outputs * head_dim;
@@ -220,7 +241,7 @@ at::Tensor decode_attention(const at::Tensor& query, std::span<const AttendedRow
     upcast_row(from, query.scalar_type(), heads * head_dim, query_data + i * heads * head_dim);
     if (first_part[row] == first_part[row + 1]) continue;
     if (rows[row].shown != nullptr) probabilities.resize(parts.size());
-    if (rows[row].cache->shape().storage != KvStorage::kInt8) continue;
+    if (!rows[row].cache->shape().row_codes()) continue;
     biases.resize(rows.size() * static_cast<std::size_t>(kv_heads));
     for (KvHead head{0}; head < kv_heads; ++head) {
       const std::int64_t first_head = i * heads + head * group;
@@ -228,6 +249,9 @@ at::Tensor decode_attention(const at::Tensor& query, std::span<const AttendedRow
       biases[static_cast<std::size_t>(i * kv_heads + head)] =
           multiply_bias(queries, StoredSlots::bias(*rows[row].cache, layer, head), head_dim, bias_query + first_head * bias_row);
     }
+    if (!is_rotated(*rows[row].cache)) continue;
+    std::copy_n(query_data + i * heads * head_dim, heads * head_dim, rotated_query + i * heads * head_dim);
+    rotate_rows(rotated_query + i * heads * head_dim, heads, head_dim);
   }
 
   std::atomic<kernels::LaunchStatus> status{kernels::LaunchStatus::kOk};
@@ -237,12 +261,14 @@ at::Tensor decode_attention(const at::Tensor& query, std::span<const AttendedRow
       const auto row = static_cast<std::int64_t>(part.row);
       const KvCache& cache = *rows[part.row].cache;
       kernels::DecodeAttentionArgs args;
-      args.query = query_data + (row * heads + part.kv_head * group) * head_dim;
+      const bool rotated = is_rotated(cache) && !part.wide;
+      args.query = (rotated ? rotated_query : query_data) + (row * heads + part.kv_head * group) * head_dim;
       args.group = group;
       args.head_dim = head_dim;
-      args.kv_type = element_type(cache.shape().row_type());
-      args.narrow = cache.shape().storage == KvStorage::kInt8;
-      if (args.narrow) {
+      args.kv_type = element_type(part.wide ? cache.shape().wide_type() : cache.shape().row_type());
+      if (const auto codes = cache.shape().row_codes()) {
+        args.narrow = !part.wide;
+        args.codes = *codes;
         args.key_bias = biases[static_cast<std::size_t>(row * kv_heads + part.kv_head)].of_slots(part.first_block * KvCache::kBlockSlots);
       }
       args.key_blocks = cache.key_blocks(layer, part.kv_head).data() + part.first_block;
@@ -260,6 +286,7 @@ at::Tensor decode_attention(const at::Tensor& query, std::span<const AttendedRow
       args.workspace = workspace_data + index * group * KvCache::kBlockSlots;
       const kernels::LaunchStatus launched = kernels::decode_attention_cpu(args);
       if (launched != kernels::LaunchStatus::kOk) status = launched;
+      if (rotated) rotate_rows(args.output, group, head_dim);
     }
   };
   if (count > 1 && slots * head_dim >= kParallelElements) {

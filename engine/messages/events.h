@@ -210,7 +210,7 @@ struct Planned {
   std::int64_t kv_bytes_after_event = 0;  // slots in use right after the event
   std::int64_t kv_bytes_per_token = 0;    // in all layers, as the recipe stores it
   std::int64_t peak_bytes = 0;            // peak allocation of K and V
-  std::int64_t state_bytes = 0;           // of layers without slots, beside K and V, however many tokens there are
+  std::int64_t state_bytes = 0;  // beside them, however many tokens there are: layers without slots, 16-bit ends of a cache of codes
   bool fits_context = true;
   bool fits_memory = true;
   std::int64_t context_tokens = 0;        // the model's limit

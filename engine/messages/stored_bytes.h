@@ -8,14 +8,17 @@
 #include "engine/models/model_info.h"
 #include "engine/recipes/recipe_spec.h"
 #include "engine/recipes/stored_bits.h"
-#include "kernels/api/int8_rows.h"
+#include "kernels/api/narrow_rows.h"
 
 namespace winnow {
 
 // K and V in all layers, scales included.
 inline std::int64_t stored_token_bytes(const ModelInfo& model, const RecipeSpec& recipe) {
   const int bits = stored_bits(recipe, model.traits);
-  return model.layers * model.kv_heads * 2 * (bits == 8 ? kernels::narrow_row_bytes(model.head_dim) : model.head_dim * bits / 8);
+  const std::int64_t row = bits == 8   ? kernels::narrow_row_bytes(kernels::RowCodes::kInt8, model.head_dim)
+                           : bits == 4 ? kernels::narrow_row_bytes(kernels::RowCodes::kInt4, model.head_dim)
+                                       : model.head_dim * bits / 8;
+  return model.layers * model.kv_heads * 2 * row;
 }
 
 }  // namespace winnow

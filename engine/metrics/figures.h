@@ -44,7 +44,7 @@ struct KvBytes {
   std::int64_t allocated = 0;    // allocator's now
   std::int64_t metadata = 0;     // indices, positions, accumulators
   std::int64_t full_end = 0;     // formula: what the same tokens and the answer's take uncompressed; 0 before
-  std::int64_t states = 0;       // of layers without slots, beside all of these; no method makes them smaller
+  std::int64_t states = 0;       // beside all of these: layers without slots, 16-bit ends of a cache of codes; no method makes them smaller
 };
 WINNOW_FIELDS(KvBytes, full, after_event, end, peak, allocated, metadata, full_end, states)
 

@@ -72,7 +72,7 @@ struct SettingWord {
   const char* word;
   int value;
 };
-inline constexpr SettingWord kKvWords[] = {{"model", 0}, {"32-bit", 32}, {"16-bit", 16}, {"int8", 8}};
+inline constexpr SettingWord kKvWords[] = {{"model", 0}, {"32-bit", 32}, {"16-bit", 16}, {"int8", 8}, {"int4", 4}};
 inline constexpr SettingWord kPrefillWords[] = {{"once", 1}, {"twice", 2}};
 
 struct WholeSetting {

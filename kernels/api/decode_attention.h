@@ -8,10 +8,11 @@
 #include <cstdint>
 
 #include "kernels/api/element_type.h"
+#include "kernels/api/narrow_rows.h"
 
 namespace winnow::kernels {
 
-// For rows stored without the key bias (int8_rows.h): the key is the row plus R(p) b at position p. With b = (x, y) and a query (u, v) in
+// For rows stored without the key bias (narrow_rows.h): the key is the row plus R(p) b at position p. With b = (x, y) and a query (u, v) in
 // halves, q . R(p) b = c . (u x + v y) + s . (v x - u y): c and s are the position's cosines and sines, the rest depends on the query only.
 // Frequencies come in units of 8, 8 cosines and their 8 sines. Only units in which b is not zero are read.
 struct DecodeKeyBias {
@@ -30,10 +31,11 @@ struct DecodeAttentionArgs {
   std::int64_t group = 0;
   std::int64_t head_dim = 0;
   ElementType kv_type = ElementType::kFp32;
-  // int8 rows (int8_rows.h) instead of kv_type: a block is int8 [block_slots, head_dim] codes, then fp32 [block_slots] scales (block_slots
-  // * head_dim a multiple of 4). They are upcast in registers.
+  // Rows of codes (narrow_rows.h) instead of kv_type: a block is [block_slots] rows of codes, then as many of scales, which must be
+  // aligned. They are upcast in registers. Those in 4 bits are rotated: the caller rotates the query, and the output back.
   bool narrow = false;
-  DecodeKeyBias key_bias;                     // of int8 rows
+  RowCodes codes = RowCodes::kInt8;
+  DecodeKeyBias key_bias;                     // its query is not rotated
   const void* const* key_blocks = nullptr;    // ceil(slots / block_slots) pointers, each [block_slots, head_dim], contiguous
   const void* const* value_blocks = nullptr;  // as key_blocks
   std::int64_t slots = 0;                     // slots in use, >= 1

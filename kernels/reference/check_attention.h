@@ -24,12 +24,11 @@ inline LaunchStatus check_arguments(const PrefillAttentionArgs& args) {
 inline LaunchStatus check_arguments(const DecodeAttentionArgs& args) {
   if (args.query == nullptr || args.output == nullptr || args.workspace == nullptr || args.key_blocks == nullptr ||
       args.value_blocks == nullptr || args.group < 1 || args.head_dim < 1 || args.slots < 1 || args.block_slots < 1 ||
-      !is_known(args.kv_type)) {
+      !is_known(args.kv_type) || (args.codes != RowCodes::kInt8 && args.codes != RowCodes::kInt4)) {
     return LaunchStatus::kBadArgument;
   }
   const DecodeKeyBias& bias = args.key_bias;
-  if (bias.query != nullptr &&
-      (!args.narrow || bias.units == nullptr || bias.count < 1 || bias.rotations == nullptr || bias.of_slots == nullptr)) {
+  if (bias.query != nullptr && (bias.units == nullptr || bias.count < 1 || bias.rotations == nullptr || bias.of_slots == nullptr)) {
     return LaunchStatus::kBadArgument;
   }
   const std::int64_t blocks = (args.slots - 1) / args.block_slots + 1;

@@ -7,6 +7,7 @@
 
 #include "kernels/reference/check_attention.h"
 #include "kernels/reference/element.h"
+#include "kernels/reference/half.h"
 
 namespace winnow::kernels {
 
@@ -15,9 +16,17 @@ namespace {
 // Element `index` of a row of a block.
 double row_element(const DecodeAttentionArgs& args, const void* block, std::int64_t row, std::int64_t index) {
   if (!args.narrow) return element(block, args.kv_type, row * args.head_dim + index);
-  const auto* codes = static_cast<const std::int8_t*>(block);
-  const auto* scales = reinterpret_cast<const float*>(codes + args.block_slots * args.head_dim);
-  return static_cast<double>(codes[row * args.head_dim + index]) * static_cast<double>(scales[row]);
+  const auto* codes = static_cast<const std::uint8_t*>(block);
+  const auto* scales = codes + args.block_slots * code_bytes(args.codes, args.head_dim);
+  codes += row * code_bytes(args.codes, args.head_dim);
+  if (args.codes == RowCodes::kInt8)
+    return static_cast<double>(static_cast<std::int8_t>(codes[index])) * static_cast<double>(reinterpret_cast<const float*>(scales)[row]);
+  const std::int64_t first = index / kScaleSpan * kScaleSpan;
+  const std::int64_t half = (std::min(kScaleSpan, args.head_dim - first) + 1) / 2;
+  const std::int64_t within = index - first;
+  const int code = within < half ? codes[first / 2 + within] & 15 : codes[first / 2 + within - half] >> 4;
+  scales += row * scale_bytes(args.codes, args.head_dim);
+  return (code - 8) * static_cast<double>(bf16_to_float(reinterpret_cast<const std::uint16_t*>(scales)[first / kScaleSpan]));
 }
 
 // The query's product with the bias that the slot's row lacks.

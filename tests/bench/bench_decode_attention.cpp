@@ -3,7 +3,7 @@
 // Prints one JSON line per case: type/head_dim/group/slots, median and spread of the time of a call, GB/s of K and V read, the speed
 // relative to a plain scalar read of the same blocks, and the ratio to the reference. For int8 rows without their keys' bias, in a quarter
 // of the units of a head's elements and in all of them, times_int8 is what they take over int8 rows of keys that have none, measured in
-// turns. Fails if results differ from the reference.
+// turns; times_fp16 is the same of rows in 8 and 4 bits beside those of fp16. Fails if results differ from the reference.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -47,10 +47,11 @@ volatile std::uint64_t g_sink = 0;
 
 // Adds up all 64-bit words of K and V: what straightforward code gets from the memory system.
 void read_all(const DecodeAttentionArgs& args) {
-  const std::int64_t element = args.narrow ? 1 : args.kv_type == ElementType::kFp32 ? 4 : 2;
+  const std::int64_t row_bytes =
+      args.narrow ? code_bytes(args.codes, args.head_dim) : args.head_dim * (args.kv_type == ElementType::kFp32 ? 4 : 2);
   std::uint64_t sums[8] = {};
   for (std::int64_t first = 0; first < args.slots; first += args.block_slots) {
-    const std::int64_t words = std::min(args.block_slots, args.slots - first) * args.head_dim * element / 8;
+    const std::int64_t words = std::min(args.block_slots, args.slots - first) * row_bytes / 8;
     for (const void* block : {args.key_blocks[first / args.block_slots], args.value_blocks[first / args.block_slots]}) {
       const auto* data = static_cast<const std::uint64_t*>(block);
       for (std::int64_t i = 0; i + 8 <= words; i += 8) {
@@ -64,6 +65,7 @@ void read_all(const DecodeAttentionArgs& args) {
 const char* name(ElementType type, DecodeCase::Rows rows) {
   if (rows == DecodeCase::Rows::kWide) return name(type);
   if (rows == DecodeCase::Rows::kNarrow) return "int8";
+  if (rows == DecodeCase::Rows::kFour) return "int4";
   return rows == DecodeCase::Rows::kUnbiased ? "int8_without_bias" : "int8_without_few_biases";
 }
 
@@ -94,9 +96,9 @@ bool run(ElementType type, std::int64_t head_dim, std::int64_t group, std::int64
 }
 
 // The shortest of several calls, so that other programs count little.
-void compare_with_int8(std::int64_t head_dim, std::int64_t group, std::int64_t slots, DecodeCase::Rows rows) {
-  DecodeCase without(ElementType::kFp32, head_dim, group, slots, 1, DecodeCase::Rows::kNarrow);
-  DecodeCase with(ElementType::kFp32, head_dim, group, slots, 1, rows);
+void compare(std::int64_t head_dim, std::int64_t group, std::int64_t slots, DecodeCase::Rows rows, DecodeCase::Rows base) {
+  DecodeCase without(ElementType::kFp16, head_dim, group, slots, 1, base);
+  DecodeCase with(ElementType::kFp16, head_dim, group, slots, 1, rows);
   DecodeCase::Answer answers[2];
   DecodeAttentionArgs args[] = {without.args(answers[0]), with.args(answers[1])};
   double best[] = {1e9, 1e9};
@@ -104,8 +106,9 @@ void compare_with_int8(std::int64_t head_dim, std::int64_t group, std::int64_t s
   for (int round = 0; round < 40; ++round) {
     for (int i = 0; i < 2; ++i) best[i] = std::min(best[i], measure(1, [&] { winnow::kernels::decode_attention_cpu(args[i]); }).median_us);
   }
-  std::printf("{\"case\":\"decode_attention/%s/d%lld/g%lld/n%lld\",\"best_us\":%.1f,\"times_int8\":%.2f}\n", name(ElementType::kFp32, rows),
-              static_cast<long long>(head_dim), static_cast<long long>(group), static_cast<long long>(slots), best[1], best[1] / best[0]);
+  std::printf("{\"case\":\"decode_attention/%s/d%lld/g%lld/n%lld\",\"best_us\":%.1f,\"times_%s\":%.2f}\n", name(ElementType::kFp16, rows),
+              static_cast<long long>(head_dim), static_cast<long long>(group), static_cast<long long>(slots), best[1],
+              name(ElementType::kFp16, base), best[1] / best[0]);
 }
 
 }  // namespace
@@ -120,10 +123,13 @@ int main() {
   }
   for (const std::int64_t head_dim : {64, 128}) {
     for (const std::int64_t group : {1, 4, 7}) {
-      if (!run(ElementType::kFp32, head_dim, group, 65536, DecodeCase::Rows::kNarrow)) return 1;
+      for (const DecodeCase::Rows rows : {DecodeCase::Rows::kNarrow, DecodeCase::Rows::kFour}) {
+        if (!run(ElementType::kFp32, head_dim, group, 65536, rows)) return 1;
+        for (const std::int64_t slots : {2048, 16384}) compare(head_dim, group, slots, rows, DecodeCase::Rows::kWide);
+      }
       for (const DecodeCase::Rows rows : {DecodeCase::Rows::kUnbiasedFew, DecodeCase::Rows::kUnbiased}) {
         if (!run(ElementType::kFp32, head_dim, group, 65536, rows)) return 1;
-        for (const std::int64_t slots : {2048, 16384}) compare_with_int8(head_dim, group, slots, rows);
+        for (const std::int64_t slots : {2048, 16384}) compare(head_dim, group, slots, rows, DecodeCase::Rows::kNarrow);
       }
     }
   }

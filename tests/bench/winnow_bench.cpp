@@ -108,12 +108,13 @@ class Bench {
   KvStorage storage_of(int kv_bits) const {
     if (kv_bits == 0) return decoder_.kv_shape().storage;
     if (kv_bits == 8) return KvStorage::kInt8;
+    if (kv_bits == 4) return KvStorage::kInt4;
     return kv_bits < 8 * static_cast<int>(at::elementSize(decoder_.kv_shape().dtype)) ? KvStorage::kHalf : KvStorage::kWide;
   }
 
   KvShape shape_in(KvStorage storage) const {
     KvShape shape = decoder_.kv_shape();
-    shape.storage = storage;
+    shape.store_in(storage);
     return shape;
   }
 
@@ -196,7 +197,8 @@ void print_steps(Bench& bench, std::int64_t tokens, at::Device device) {
     std::vector<double> ms{};
   };
   std::vector<Way> ways = {{"full cache", 32, 1.0}, {"10 %", 32, 0.1}};
-  if (device.is_cpu()) ways.insert(ways.end(), {{"16 bits, full", 16, 1.0}, {"16 bits, 10 %", 16, 0.1}, {"8 bits, full", 8, 1.0}});
+  if (device.is_cpu())
+    ways.insert(ways.end(), {{"16 bits, full", 16, 1.0}, {"16 bits, 10 %", 16, 0.1}, {"8 bits, full", 8, 1.0}, {"4 bits, full", 4, 1.0}});
   const auto measure = [&](Way& way) { way.ms.push_back(bench.decode(tokens, way.retention, 9, way.kv_bits)); };
   for (int round = 0; round < 4; ++round) {
     std::for_each(ways.begin(), ways.end(), measure);
@@ -253,7 +255,7 @@ int main(int argc, char** argv) {
       std::fprintf(stderr,
                    "usage: winnow-bench [--serve] [--avx2] [--model FILE] [--shape 0.5b|1.5b|7b] [--device cpu|cuda] [--threads N] "
                    "[--dtype bf16|fp32] "
-                   "[--bits 8|4] [--kv 32|16|8] [--contexts A,B]\n");
+                   "[--bits 8|4] [--kv 32|16|8|4] [--contexts A,B]\n");
       return 2;
     }
   }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/api/decode_attention.h"
-#include "kernels/api/int8_rows.h"
+#include "kernels/api/narrow_rows.h"
 #include "tests/kernels/line_aligned.h"
 #include "tests/kernels/narrow.h"
 
@@ -19,9 +19,9 @@ class DecodeCase {
  public:
   static constexpr std::int64_t kBlockSlots = 64;
 
-  // Rows of `type`, or those in eight bits; or those of which two in three lack their keys' bias, which stands in all units of the head's
-  // elements, or in every fourth.
-  enum class Rows { kWide, kNarrow, kUnbiased, kUnbiasedFew };
+  // Rows of `type`, or those in eight or four bits; or those of which two in three lack their keys' bias, which stands in all units of the
+  // head's elements, or in every fourth.
+  enum class Rows { kWide, kNarrow, kUnbiased, kUnbiasedFew, kFour, kFourUnbiased, kWideUnbiased };
 
   DecodeCase(ElementType type, std::int64_t head_dim, std::int64_t group, std::int64_t slots, unsigned seed, Rows rows = Rows::kWide)
       : type_(type), rows_(rows), head_dim_(head_dim), group_(group), slots_(slots) {
@@ -38,12 +38,12 @@ class DecodeCase {
         for (std::int64_t i = 0; i < std::min(kBlockSlots, slots - b * kBlockSlots) * head_dim; ++i) {
           put(block.data(), type, i, normal(random));
         }
-        side->push_back(rows == Rows::kWide ? std::move(block) : narrowed(block, std::min(kBlockSlots, slots - b * kBlockSlots)));
+        side->push_back(is_wide() ? std::move(block) : narrowed(block, std::min(kBlockSlots, slots - b * kBlockSlots)));
       }
     }
     for (const auto& block : keys_) key_blocks_.push_back(block.data());
     for (const auto& block : values_) value_blocks_.push_back(block.data());
-    if (rows == Rows::kUnbiased || rows == Rows::kUnbiasedFew) draw_bias(random);
+    if (rows == Rows::kUnbiased || rows == Rows::kUnbiasedFew || rows >= Rows::kFourUnbiased) draw_bias(random);
     workspace_.resize(static_cast<std::size_t>(group * kBlockSlots));
   }
 
@@ -61,7 +61,8 @@ class DecodeCase {
     args.group = group_;
     args.head_dim = head_dim_;
     args.kv_type = type_;
-    args.narrow = rows_ != Rows::kWide;
+    args.narrow = !is_wide();
+    args.codes = form();
     if (!units_.empty()) {
       args.key_bias = {bias_query_.data(), units_.data(), std::ssize(units_), rotations_.data(), row_units(), of_slots_.data()};
     }
@@ -80,17 +81,26 @@ class DecodeCase {
   LineAligned<float>& query() { return query_; }
   // Bytes of K and V that one call has to read.
   std::int64_t kv_bytes() const {
-    if (rows_ != Rows::kWide) return 2 * slots_ * narrow_row_bytes(head_dim_);
+    if (!is_wide()) return 2 * slots_ * narrow_row_bytes(form(), head_dim_);
     return 2 * slots_ * head_dim_ * (type_ == ElementType::kFp32 ? 4 : 2);
   }
 
  private:
+  bool is_wide() const { return rows_ == Rows::kWide || rows_ == Rows::kWideUnbiased; }
+  RowCodes form() const { return rows_ >= Rows::kFour ? RowCodes::kInt4 : RowCodes::kInt8; }
+
   // Codes of all slots, then scales; those past `count` stay bytes that make NaN.
   LineAligned<std::byte> narrowed(const LineAligned<std::byte>& block, std::int64_t count) const {
-    LineAligned<std::byte> narrow(static_cast<std::size_t>(kBlockSlots * narrow_row_bytes(head_dim_)), std::byte{0xFF});
-    auto* const codes = reinterpret_cast<std::int8_t*>(narrow.data());
-    auto* const scales = reinterpret_cast<float*>(codes + kBlockSlots * head_dim_);
-    int8_rows({type_, block.data(), head_dim_, count, head_dim_, codes, scales});
+    LineAligned<std::byte> narrow(static_cast<std::size_t>(kBlockSlots * narrow_row_bytes(form(), head_dim_)), std::byte{0xFF});
+    std::byte* const scales = narrow.data() + kBlockSlots * code_bytes(form(), head_dim_);
+    narrow_rows({.type = type_,
+                 .values = block.data(),
+                 .value_stride = head_dim_,
+                 .rows = count,
+                 .length = head_dim_,
+                 .codes = narrow.data(),
+                 .scales = scales,
+                 .form = form()});
     return narrow;
   }
 
@@ -100,7 +110,7 @@ class DecodeCase {
   std::int64_t row_units() const { return (head_dim_ + DecodeKeyBias::kUnit - 1) / DecodeKeyBias::kUnit; }
 
   void draw_bias(std::mt19937& random) {
-    for (auto unit = static_cast<std::int32_t>(row_units() - 1); unit >= 0; unit -= rows_ == Rows::kUnbiased ? 1 : 4)
+    for (auto unit = static_cast<std::int32_t>(row_units() - 1); unit >= 0; unit -= rows_ == Rows::kUnbiasedFew ? 4 : 1)
       units_.push_back(unit);
     std::normal_distribution<float> normal;
     bias_query_.resize(units_.size() * static_cast<std::size_t>(group_ * DecodeKeyBias::kUnit));

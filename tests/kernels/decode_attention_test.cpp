@@ -74,15 +74,16 @@ TEST(DecodeAttention, TakesAsManyQueryHeadsAsAllowed) {
   expect_equal_to_reference(problem, 16, kMaxGroup, 70);
 }
 
-TEST(DecodeAttention, ReadsRowsOfEightBitsAsTheReferenceOnEveryInstructionSet) {
+TEST(DecodeAttention, ReadsRowsOfCodesAsTheReferenceOnEveryInstructionSet) {
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
     hwy::SetSupportedTargetsForTest(target);
-    for (const std::int64_t head_dim : {7, 8, 64, 100, 128}) {
+    for (const std::int64_t head_dim : {7, 8, 64, 80, 100, 128}) {
       for (const std::int64_t group : {1, 3, 7}) {
         for (const std::int64_t slots : {1, 63, 65, 1000}) {
           SCOPED_TRACE(::testing::Message() << hwy::TargetName(target) << " head_dim " << head_dim << " group " << group << " slots "
                                             << slots);
-          for (const auto rows : {DecodeCase::Rows::kNarrow, DecodeCase::Rows::kUnbiased, DecodeCase::Rows::kUnbiasedFew}) {
+          for (const auto rows : {DecodeCase::Rows::kNarrow, DecodeCase::Rows::kUnbiased, DecodeCase::Rows::kUnbiasedFew,
+                                  DecodeCase::Rows::kFour, DecodeCase::Rows::kFourUnbiased, DecodeCase::Rows::kWideUnbiased}) {
             DecodeCase problem(ElementType::kFp32, head_dim, group, slots, static_cast<unsigned>(head_dim + group + slots), rows);
             expect_equal_to_reference(problem, head_dim, group, slots);
           }
@@ -140,9 +141,34 @@ TEST(DecodeAttention, SolvesACaseOfEightBitsByHand) {
   }
 }
 
-// The same rows, and what they lack: b = (ln 2, 0) at an angle of 0 in slot 0, of 90 degrees in slot 1, so R(p) b = (ln 2, 0) and (0, ln
-// 2). q . R(p) b is ln 2 in both. Probabilities stay 1/4 and 3/4, the log-sum-exp is ln 2 more; in the second slot alone they are 1/7 and
-// 6/7.
+// The same in 4 bits: codes less 8 share a byte, the first element in its low bits. K = (-8, 0) times 0 and (0, -8) times -ln 3 / 8, which
+// bf16 rounds; V = (2, 0) times 2 and (-8, -4) times -1.
+TEST(DecodeAttention, SolvesACaseOfFourBitsByHand) {
+  struct Block {
+    std::uint8_t codes[2];
+    std::uint16_t scales[2];
+  };
+  const std::uint16_t eighth = float_to_bf16(-std::log(3.0F) / 8.0F);
+  const double three = std::exp(-8.0 * static_cast<double>(bf16_to_float(eighth)));
+  const float query[] = {1.0F, 1.0F};
+  const Block keys{{0x80, 0x08}, {0, eighth}};
+  const Block values{{0x8A, 0x40}, {float_to_bf16(2.0F), float_to_bf16(-1.0F)}};
+  for (const auto call : {&decode_attention_reference, &decode_attention_cpu}) {
+    OfTwoSlots hand(query, &keys, &values);
+    hand.args.narrow = true;
+    hand.args.codes = RowCodes::kInt4;
+    ASSERT_EQ(call(hand.args), LaunchStatus::kOk);
+    EXPECT_NEAR(hand.probabilities[0], 1.0 / (1.0 + three), 1e-6);
+    EXPECT_NEAR(hand.output[0], (4.0 + 8.0 * three) / (1.0 + three), 1e-5);
+    EXPECT_NEAR(hand.output[1], 4.0 * three / (1.0 + three), 1e-5);
+    hand.args.codes = static_cast<RowCodes>(3);
+    EXPECT_EQ(call(hand.args), LaunchStatus::kBadArgument);
+  }
+}
+
+// The same rows as in 8 bits, and what they lack: b = (ln 2, 0) at an angle of 0 in slot 0, of 90 degrees in slot 1, so R(p) b = (ln 2, 0)
+// and (0, ln 2). q . R(p) b is ln 2 in both. Probabilities stay 1/4 and 3/4, the log-sum-exp is ln 2 more; in the second slot alone they
+// are 1/7 and 6/7.
 TEST(DecodeAttention, AddsTheBiasThatRowsLackByHand) {
   struct Block {
     std::int8_t codes[4];

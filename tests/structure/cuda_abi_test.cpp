@@ -19,8 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // Both change together.
-constexpr int kVersion = 9;
-constexpr std::uint64_t kHash = 32789001596596614ULL;
+constexpr int kVersion = 10;
+constexpr std::uint64_t kHash = 3788579588506667251ULL;
 
 const std::string kTable = "engine/device/cuda_plugin_abi.h";
 const std::string kConstant = "kCudaPluginAbi = ";

@@ -164,8 +164,7 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
     detail
         << PlanWords::tr("Never read: %1 tokens of images and videos.").arg(app::formatCount(static_cast<double>(planned.tokens.unread)));
   if (planned.estimated) detail << PlanWords::tr("How many tokens are read depends on the pictures: these numbers are near.");
-  if (planned.state_bytes > 0)
-    detail << PlanWords::tr("Layers with a state of fixed size take %1 more.").arg(app::formatBytes(planned.state_bytes));
+  if (planned.state_bytes > 0) detail << PlanWords::tr("Parts of fixed size take %1 more.").arg(app::formatBytes(planned.state_bytes));
   if (subject.window > 0 && planned.state_bytes == 0 && planned.tokens.prompt >= subject.window) {
     detail << PlanWords::tr("Some layers see only the last %1 tokens. Their share is taken from those.")
                   .arg(app::formatCount(static_cast<double>(subject.window)));
@@ -206,7 +205,7 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
       view.remedies.append({PlanRemedy::Kind::kFrames, double(fewer) / frames, 1.0, text});
     }
   }
-  if (!planned.fits_memory && subject.narrowCache && subject.recipe.kv_bits != 8)
+  if (!planned.fits_memory && subject.narrowCache && (subject.recipe.kv_bits == 0 || subject.recipe.kv_bits > 8))
     view.remedies.append({PlanRemedy::Kind::kNarrowCache, 1.0, 1.0, PlanWords::tr("Use an 8-bit cache")});
   if (!planned.fits_memory && planned.twice && planned.twice->fits_memory)
     view.remedies.append({PlanRemedy::Kind::kReadTwice, 1.0, 1.0, PlanWords::tr("Read the prompt twice")});

@@ -60,7 +60,7 @@ QString serversCacheText(const CacheFigures& f) {
 QString memoryExplained(const KvBytes& kv) {
   QStringList sentences{InspectorPanel::tr("Allocated: %1.").arg(app::formatBytes(kv.allocated)),
                         InspectorPanel::tr("Token positions and other bookkeeping: %1.").arg(app::formatBytes(kv.metadata))};
-  if (kv.states > 0) sentences << InspectorPanel::tr("Some layers keep a state of fixed size. No method makes it smaller.");
+  if (kv.states > 0) sentences << InspectorPanel::tr("A part of the cache has a fixed size. No method makes it smaller.");
   return sentences.join(QLatin1Char(' '));
 }
 

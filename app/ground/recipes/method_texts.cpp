@@ -289,7 +289,7 @@ constexpr PartText kParts[] = {
 // The settings have a context of their own.
 #define SAY(text) QT_TRANSLATE_NOOP("winnow::app::SettingTexts", text)
 
-constexpr const char* kKvChoices[] = {SAY("Model default"), SAY("32 bits"), SAY("16 bits"), SAY("8 bits")};
+constexpr const char* kKvChoices[] = {SAY("Model default"), SAY("32 bits"), SAY("16 bits"), SAY("8 bits"), SAY("4 bits")};
 
 constexpr const char* kPrefillChoices[] = {SAY("Once"), SAY("Twice")};
 

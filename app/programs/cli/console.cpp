@@ -220,7 +220,7 @@ std::string figures_text(const ConsoleSink& sink) {
        << (f.tokens.thread_visual > 0 ? "what is attached" : "the text") << " kept";
   text << " · " << f.tokens.prompt << " prompt tokens (" << f.tokens.visual << " attached) · KV " << bytes_text(f.kv_bytes.after_event)
        << " of " << bytes_text(f.kv_bytes.full);
-  if (f.kv_bytes.states > 0) text << " + " << bytes_text(f.kv_bytes.states) << " of states";
+  if (f.kv_bytes.states > 0) text << " + " << bytes_text(f.kv_bytes.states) << " of fixed size";
   text << " · first token " << fixed(f.timings_ms.ttft, 0) << " ms · " << f.tokens.generated << " tokens";
   if (f.tokens_per_s > 0.0) text << " at " << fixed(f.tokens_per_s, 1) << "/s";
   if (f.tokens.thought > 0) text << ", " << f.tokens.thought << " of them thinking, in " << fixed(f.timings_ms.thought / 1000.0, 1) << " s";

@@ -50,7 +50,7 @@ std::string plan_text(const Planned& planned, const std::vector<MediaSampled>& m
   text += " · KV " + bytes_text(planned.kv_bytes_full);
   if (planned.kv_bytes_after_event != planned.kv_bytes_full) text += " -> " + bytes_text(planned.kv_bytes_after_event);
   text += " · peak " + bytes_text(planned.peak_bytes);
-  if (planned.state_bytes > 0) text += " + " + bytes_text(planned.state_bytes) + " of states";
+  if (planned.state_bytes > 0) text += " + " + bytes_text(planned.state_bytes) + " of fixed size";
   text += " · ";
   if (!planned.fits_context) {
     text += "does not fit: with " + std::to_string(tokens.generated) + " tokens for the answer it exceeds the " +

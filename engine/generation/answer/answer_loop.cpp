@@ -244,7 +244,8 @@ std::optional<TokenToRead> AnswerLoop::unread_with_draft() {
   if (!read || !sampling_.stop_strings.empty() || !can_take_back(conversation())) return read;
   const std::int64_t room =
       std::min<std::int64_t>(tokens_left(), context_.network().info().context_tokens - conversation().next_position) - 1;
-  const std::int64_t most = conversation().cache.shape().states_with.empty() ? kFewRows - 1 : kMostWithStates;
+  const std::int64_t most = std::min(conversation().cache.shape().states_with.empty() ? kFewRows - 1 : kMostWithStates,
+                                     draft_before_rounding(conversation().cache));
   const auto longest = static_cast<std::size_t>(std::clamp<std::int64_t>(room, 0, most));
   const Stopwatch watch;
   read->draft = lookup_.draft(conversation().token_ids, read->token, longest);

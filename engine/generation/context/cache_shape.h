@@ -14,12 +14,13 @@ inline KvStorage storage_of(const VisionLanguageModel& network, const RecipeSpec
   const ModelTraits& traits = network.info().traits;
   const int bits = stored_bits(recipe, traits);
   if (bits == 8) return KvStorage::kInt8;
+  if (bits == 4) return KvStorage::kInt4;
   return bits < traits.arithmetic_bits ? KvStorage::kHalf : KvStorage::kWide;
 }
 
 inline KvShape cache_shape(const VisionLanguageModel& network, const RecipeSpec& recipe) {
   KvShape shape = network.text().kv_shape();
-  shape.storage = storage_of(network, recipe);
+  shape.store_in(storage_of(network, recipe));
   return shape;
 }
 

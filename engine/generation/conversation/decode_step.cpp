@@ -1,5 +1,6 @@
 #include "engine/generation/conversation/decode_step.h"
 
+#include <algorithm>
 #include <array>
 #include <deque>
 
@@ -100,6 +101,15 @@ bool can_take_back(const Conversation& conversation) {
     if (cache.has_shared_entries(layer)) return false;
   }
   return true;
+}
+
+std::int64_t draft_before_rounding(const KvCache& cache) {
+  std::int64_t tokens = KvCache::kBlockSlots - 1;
+  for (LayerId layer{0}; layer < cache.shape().layers && cache.shape().wide_ends; ++layer) {
+    for (KvHead head{0}; head < cache.shape().kv_heads; ++head)
+      tokens = std::min(tokens, KvCache::kBlockSlots - 1 - cache.slots(layer, head) % KvCache::kBlockSlots);
+  }
+  return tokens;
 }
 
 void take_back(Conversation& conversation, std::int64_t tokens, const std::vector<LayerState>& before) {

@@ -39,6 +39,9 @@ void decode_step_together(const VisionLanguageModel& model, std::span<TokenToRea
 // True if the last tokens of the conversation can be taken back: on a CPU, where no layer has a window or slots that tokens share, and
 // nothing is evicted or merged while decoding.
 bool can_take_back(const Conversation& conversation);
+// How many tokens behind the next one leave wide blocks of its cache as they are (KvShape::wide_ends): one that has become codes does not
+// come back.
+std::int64_t draft_before_rounding(const KvCache& cache);
 // The conversation without its last tokens, as if they had not been read. Only where can_take_back(). before: the states before the first
 // of them, TokenToRead's.
 void take_back(Conversation& conversation, std::int64_t tokens, const std::vector<LayerState>& before);

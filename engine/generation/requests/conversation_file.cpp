@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -13,7 +14,7 @@
 #include "engine/base/fnv.h"
 #include "engine/generation/context/cache_shape.h"
 #include "engine/generation/requests/conversation_json.h"
-#include "engine/kv_cache/int8_rows.h"
+#include "engine/kv_cache/narrow_rows.h"
 #include "engine/weights/safetensors.h"
 #include "engine/weights/safetensors_writer.h"
 
@@ -21,8 +22,8 @@ namespace winnow {
 namespace {
 
 // 1: without positions; 2: without the kinds of media; 3: without how rows are stored; 4: without 16 bits; 5: without makers;
-// 6: keys of 8 bits with their bias; 7: without all of it; 8: without states of layers that have no slots
-constexpr int kFormat = 9;
+// 6: keys of 8 bits with their bias; 7: without all of it; 8: without states of layers that have no slots; 9: without 4 bits
+constexpr int kFormat = 10;
 constexpr std::uint64_t kMostJson = std::uint64_t{64} << 20;
 constexpr std::int64_t kOriginFields = 5;  // modality, media, frame, row, column
 
@@ -54,13 +55,27 @@ std::uint64_t hash_of(const at::Tensor& tensor, std::uint64_t before) {
 
 // Rows are written as the cache stores them: rounding what was read of it finds the same numbers, codes and scales.
 void add_rows(NamedTensors& tensors, const std::string& name, const at::Tensor& rows, const KvShape& shape) {
-  if (shape.storage != KvStorage::kInt8) {
+  const std::optional<RowCodes> form = shape.row_codes();
+  if (!form) {
     tensors.emplace_back(name, rows.to(shape.row_type()));
     return;
   }
-  Int8Rows narrow = narrowed(rows);
+  NarrowRows narrow = narrowed(rows, *form);
   tensors.emplace_back(name, std::move(narrow.codes));
   tensors.emplace_back(name + ".scales", std::move(narrow.scales));
+}
+
+// Indices of the rows of wide blocks among those of a layer's heads, one after the other (KvShape::wide_ends).
+at::Tensor wide_rows(const KvShape& shape, const std::vector<std::int64_t>& slots) {
+  std::vector<std::int64_t> rows;
+  std::int64_t first = 0;
+  for (const std::int64_t count : slots) {
+    for (std::int64_t slot = 0; slot < count; ++slot) {
+      if (shape.makes_wide(slot / KvCache::kBlockSlots, KvCache::blocks_for(count))) rows.push_back(first + slot);
+    }
+    first += count;
+  }
+  return at::tensor(rows, at::kLong);
 }
 
 // The slots of every layer, its states, and the slots of layers beside it.
@@ -83,8 +98,13 @@ void add_slots(NamedTensors& tensors, const std::string& name, const KvCache& ca
     const std::string of_layer = name + ".layer." + std::to_string(static_cast<std::int64_t>(layer));
     tensors.emplace_back(of_layer + ".slots", numbers_tensor(slots, at::kLong));
     tensors.emplace_back(of_layer + ".original", numbers_tensor(originals, at::kInt));
-    add_rows(tensors, of_layer + ".keys", at::cat(keys).cpu().contiguous(), cache.shape());
-    add_rows(tensors, of_layer + ".values", at::cat(values).cpu().contiguous(), cache.shape());
+    const at::Tensor wide = wide_rows(cache.shape(), slots);
+    for (const auto& [part, of_heads] : {std::pair(".keys", &keys), std::pair(".values", &values)}) {
+      const at::Tensor rows = at::cat(*of_heads).cpu().contiguous();
+      add_rows(tensors, of_layer + part, rows, cache.shape());
+      if (cache.shape().wide_ends)
+        tensors.emplace_back(of_layer + part + ".wide", rows.index_select(0, wide).to(cache.shape().wide_type()));
+    }
     if (!rotated_by.empty()) tensors.emplace_back(of_layer + ".key_positions", at::cat(rotated_by, 1).to(at::kInt));
     const LayerStates& states = cache.states();
     for (std::int64_t which = 0; which < states.of_layer(layer); ++which) {
@@ -163,8 +183,9 @@ class Reader {
       std::int64_t all = 0;
       for (const std::int64_t count : counts) all += count;
       const auto originals = whole_numbers<std::int32_t>(of_layer + ".original", tensor(of_layer + ".original", at::kInt, {all}), tokens);
-      const at::Tensor keys = rows(of_layer + ".keys", all, shape);
-      const at::Tensor values = rows(of_layer + ".values", all, shape);
+      const at::Tensor wide = wide_rows(shape, counts);
+      const at::Tensor keys = rows(of_layer + ".keys", all, shape, wide);
+      const at::Tensor values = rows(of_layer + ".values", all, shape, wide);
       const std::vector<std::int64_t> by_axis = {shape.rotary.axes(), all};
       const at::Tensor rotated_by =
           shape.takes_bias(layer) ? tensor(of_layer + ".key_positions", at::kInt, by_axis).to(at::kLong) : at::Tensor();
@@ -210,8 +231,11 @@ class Reader {
   }
 
   // A hash is no signature: what would make every answer nonsense is told of the file, not later of the model.
-  at::Tensor rows(const std::string& name, std::int64_t count, const KvShape& shape) {
-    return finite(name, stored_rows(name, count, shape)).to(shape.device);
+  at::Tensor rows(const std::string& name, std::int64_t count, const KvShape& shape, const at::Tensor& wide) {
+    at::Tensor read = stored_rows(name, count, shape);
+    if (shape.wide_ends)
+      read.index_copy_(0, wide, tensor(name + ".wide", shape.wide_type(), {wide.size(0), shape.head_dim}).to(read.scalar_type()));
+    return finite(name, read).to(shape.device);
   }
 
   at::Tensor finite(const std::string& name, const at::Tensor& read) const {
@@ -221,9 +245,11 @@ class Reader {
   }
 
   at::Tensor stored_rows(const std::string& name, std::int64_t count, const KvShape& shape) {
-    if (shape.storage != KvStorage::kInt8) return tensor(name, shape.row_type(), {count, shape.head_dim}).to(shape.dtype);
-    const at::Tensor codes = tensor(name, at::kChar, {count, shape.head_dim});
-    return upcast({codes, tensor(name + ".scales", at::kFloat, {count})}, shape.dtype);
+    const std::optional<RowCodes> form = shape.row_codes();
+    if (!form) return tensor(name, shape.row_type(), {count, shape.head_dim}).to(shape.dtype);
+    const at::Tensor codes = tensor(name, at::kChar, {count, kernels::code_bytes(*form, shape.head_dim)});
+    const at::Tensor scales = tensor(name + ".scales", scale_type(*form), {count, scales_of_row(*form, shape.head_dim)});
+    return upcast({codes, scales}, *form, shape.head_dim, shape.exact_type());
   }
 
   template <class Number>
@@ -348,8 +374,8 @@ ConversationStates read_conversation(const RequestContext& context, const std::s
   // Stored otherwise than the file says, a state is refused by its tensors' types.
   const auto empty = [&](const JsonObject& state) {
     KvShape shape = context.network().text().kv_shape();
-    shape.storage =
-        static_cast<KvStorage>(state.integer("kv_storage", static_cast<int>(KvStorage::kWide), static_cast<int>(KvStorage::kHalf)));
+    shape.store_in(
+        static_cast<KvStorage>(state.integer("kv_storage", static_cast<int>(KvStorage::kWide), static_cast<int>(KvStorage::kInt4))));
     if (shape.storage != KvStorage::kWide && !shape.device.is_cpu())
       refuse_outdated("", "what was kept is in fewer bits than the GPU reads");
     if (shape.storage == KvStorage::kHalf && shape.dtype != at::kFloat)

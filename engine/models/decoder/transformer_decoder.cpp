@@ -97,7 +97,8 @@ KvShape TransformerDecoder::kv_shape() const {
   // Keys of which some do not rotate, or not as wide, have no rotation that could be removed from all of them.
   const bool all_rotate = !config_.other_rotary || (config_.other_rotary->theta > 0.0 && config_.other_head_dim == 0);
   const RotaryScheme rotary = all_rotate ? config_.rotary : RotaryScheme{};
-  KvShape shape{layers(), config_.kv_heads, config_.head_dim, dtype_, device_, rotary, windows_, storage_, key_bias_};
+  KvShape shape{layers(), config_.kv_heads, config_.head_dim, dtype_, device_, rotary, windows_, storage_};
+  shape.key_bias = key_bias_;
   if (config_.sliding) {
     for (const Layer& layer : layers_) shape.sliding_with.push_back(std::ssize(layer.sliding));
     const auto [kv_heads, head_dim, window] = *config_.sliding;
@@ -264,8 +265,6 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   const PastKeyValues past = past_rows(cache, layer, original.front(), viewed);
   at::Tensor key = at::empty({kv_heads, rows, head_dim}, hidden.options());
   at::Tensor value = at::empty({kv_heads, rows, head_dim}, hidden.options());
-  const bool takes_bias = cache.shape().takes_bias(layer);
-  const at::Tensor rotated = takes_bias ? at::empty_like(key) : key;  // not rounded as they will be stored
   at::Tensor all_queries = viewed ? at::empty({heads, rows, head_dim}, hidden.options()) : at::Tensor();
   at::Tensor all_lse = viewed ? at::empty({heads, rows}, hidden.options().dtype(at::kFloat)) : at::Tensor();
   at::Tensor input_norms = outputs ? at::empty({rows}, hidden.options().dtype(at::kFloat)) : at::Tensor();
@@ -298,17 +297,11 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
     if (growth.defined()) qkv.narrow(1, 0, heads).mul_(growth.narrow(0, first, count));
     const RotaryAngles angles = (rotates_apart(layer) ? *other_rotary_ : rotary_).angles(positions.narrow(1, first, count));
     at::Tensor query = viewed ? all_queries.narrow(1, first, count).transpose(0, 1) : at::empty({count, heads, head_dim}, hidden.options());
-    at::Tensor tile_key = rotated.narrow(1, first, count).transpose(0, 1);
+    at::Tensor tile_key = key.narrow(1, first, count).transpose(0, 1);
     apply_rotary(qkv.narrow(1, 0, heads), angles, query);
     apply_rotary(qkv.narrow(1, heads, kv_heads), angles, tile_key);
     value.narrow(1, first, count).copy_(qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1));
-    // Attention and whoever watches it see what every later row will see.
-    if (takes_bias) {
-      key.narrow(1, first, count)
-          .copy_(StoredSlots::keys(cache, layer, rotated.narrow(1, first, count), positions.narrow(1, first, count)));
-    } else {
-      round_as_stored(key.narrow(1, first, count), cache.shape().storage);
-    }
+    round_as_stored(key.narrow(1, first, count), cache.shape().storage);
     round_as_stored(value.narrow(1, first, count), cache.shape().storage);
 
     const AttentionResult attention = received.wanted() ? causal_attention({query, key, value, first, scale_}, received)
@@ -322,7 +315,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   }
   if (deepstack > 0 && layer + 1 == deepstack) hidden = hidden.narrow(1, 0, config_.hidden_size).contiguous();
 
-  if (kept) append_seen(cache, layer, {rotated, value, original, positions});
+  if (kept) append_seen(cache, layer, {key, value, original, positions});
   const bool lends = std::ranges::any_of(borrowing_, [&](const Layer& each) { return *each.lender == layer; });
   if (lends) lent_->lend(layer, {&cache, original.front(), past, key, value});
   if (layer + 1 == layers() && lent_ && !ends) prefill_borrowing(hidden, positions, original.front(), cache, interrupt);

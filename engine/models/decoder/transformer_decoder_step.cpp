@@ -161,7 +161,7 @@ at::Tensor TransformerDecoder::host_step(std::span<StepRow> rows) const {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const StepRow& row = rows[i];
     own[i].key = row_of(rotated, i).narrow(1, heads, kv_heads).transpose(0, 1);
-    const bool needs_positions = key_bias_ != nullptr && row.cache->shape().storage == KvStorage::kInt8;
+    const bool needs_positions = key_bias_ != nullptr && row.cache->shape().row_codes().has_value();
     if (needs_positions) own[i].positions = at::full({config_.rotary.axes(), 1}, row.token.position, at::kLong);
     own[i].watched = row.observer != nullptr && row.observer->wants_probabilities();
     if (lends) own[i].of_layers = PerLayer<DecodeRow>::of(layers());

@@ -7,7 +7,7 @@
 
 A text and the words that follow it are read at once, and the words that follow are compared. Every row is rounded before its own attention,
 as the program does; with --exact-text the text's rows are not rounded before the text was read. int8 is the program's: an fp32 scale a
-row, keys without strong elements of the bias where that gains enough (kernels/api/int8_rows.h, engine/kv_cache/key_bias.h). Everything else
+row, keys without strong elements of the bias where that gains enough (kernels/api/narrow_rows.h, engine/kv_cache/key_bias.h). Everything else
 has blocks of 32 with a 16-bit scale, as llama.cpp's q8_0 and q4_0, and keys without all of their bias. A recipe that two texts place far
 above the limit is not run on more. The log has a line a text and recipe. Needs torch, transformers, gguf and accelerate (README.md).
 """
@@ -28,7 +28,7 @@ BLOCK = 32
 ROWS_AT_A_TIME = 128
 LIMIT = 0.004  # mean KL, nats a token
 HOPELESS = 4 * LIMIT  # of every text so far
-# As the program's int8 (key_bias.h, int8_rows.h).
+# As the program's int8 (key_bias.h, narrow_rows.h).
 WEAK_BIAS, PAIRS_OF_UNIT, LEAST_GAIN = 4.0, 8, 1.25
 
 
@@ -51,6 +51,15 @@ class Recipe:
 
 
 PROTECTED = {"sinks": 4, "newest": 128, "outer_bits": 8}
+EXACT = {
+    "the first 64": {"sinks": 64},
+    "the newest 128": {"newest": 128},
+    "the first 64 and the newest 32": {"sinks": 64, "newest": 32},
+    "the first 64 and the newest 64": {"sinks": 64, "newest": 64},
+    "the first 64 and the newest 128": {"sinks": 64, "newest": 128},
+    "the first 64, outer layers in 8": {"sinks": 64, "outer_bits": 8},
+    "the first 64 and the newest 128, outer layers in 8": {"sinks": 64, "newest": 128, "outer_bits": 8},
+}
 INT8 = Recipe("int8 of the program", 8, 8, program=True)
 ROTATED_4 = Recipe("4/4 rotated", 4, 4, rotated=True, **PROTECTED)
 RECIPES = (
@@ -66,6 +75,8 @@ RECIPES = (
     Recipe("4/4", 4, 4, **PROTECTED),
     ROTATED_4,
     Recipe("4/4 rotated, all tokens and layers", 4, 4, rotated=True),
+    *(Recipe(f"int8 of the program, but {name}", 8, 8, program=True, **exact) for name, exact in EXACT.items()),
+    *(Recipe(f"4/4 rotated, but {name}", 4, 4, rotated=True, **exact) for name, exact in EXACT.items()),
 )
 
 

@@ -2,12 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 #include <tuple>
 #include <vector>
 
-#include "engine/kv_cache/int8_rows.h"
 #include "engine/kv_cache/kv_cache.h"
+#include "engine/kv_cache/narrow_rows.h"
 #include "tests/support/kv_shape.h"
 
 namespace winnow {
@@ -113,7 +114,12 @@ class KvCacheModel : public ::testing::TestWithParam<std::tuple<KvStorage, unsig
         blocks += (count + KvCache::kBlockSlots - 1) / KvCache::kBlockSlots;
       }
     }
-    const std::int64_t slot_bytes = storage() == KvStorage::kInt8 ? 2 * (kDim + 4) : 2 * kDim * (storage() == KvStorage::kHalf ? 2 : 4);
+    const std::int64_t slot_bytes = std::map<KvStorage, std::int64_t>{
+        {KvStorage::kWide, 2 * 4 * kDim},
+        {KvStorage::kHalf, 2 * 2 * kDim},
+        {KvStorage::kInt8, 2 * (kDim + 4)},
+        {KvStorage::kInt4,
+         2 * (kDim / 2 + 2)}}.at(storage());
     ASSERT_EQ(pair.cache.bytes_in_use(), slots * slot_bytes);
     ASSERT_EQ(pair.cache.bytes_metadata(), slots * 4);
     ASSERT_EQ(pair.cache.bytes_allocated(), blocks * KvCache::kBlockSlots * slot_bytes);
@@ -123,7 +129,9 @@ class KvCacheModel : public ::testing::TestWithParam<std::tuple<KvStorage, unsig
   static KvStorage storage() { return std::get<0>(GetParam()); }
   static at::Tensor as_stored(const at::Tensor& rows) {
     if (storage() == KvStorage::kHalf) return rows.to(at::kHalf).to(rows.scalar_type());
-    return storage() == KvStorage::kInt8 ? upcast(narrowed(rows), rows.scalar_type()) : rows;
+    if (storage() == KvStorage::kWide) return rows;
+    const RowCodes form = storage() == KvStorage::kInt8 ? RowCodes::kInt8 : RowCodes::kInt4;
+    return upcast(narrowed(rows, form), form, kDim, rows.scalar_type());
   }
 
   std::mt19937 random_{std::get<1>(GetParam())};
@@ -162,6 +170,7 @@ TEST_P(KvCacheModel, BehavesLikePlainVectors) {
 
 INSTANTIATE_TEST_SUITE_P(Wide, KvCacheModel, ::testing::Combine(::testing::Values(KvStorage::kWide), ::testing::Range(1U, 21U)));
 INSTANTIATE_TEST_SUITE_P(Int8, KvCacheModel, ::testing::Combine(::testing::Values(KvStorage::kInt8), ::testing::Range(1U, 9U)));
+INSTANTIATE_TEST_SUITE_P(Int4, KvCacheModel, ::testing::Combine(::testing::Values(KvStorage::kInt4), ::testing::Range(1U, 9U)));
 INSTANTIATE_TEST_SUITE_P(Half, KvCacheModel, ::testing::Combine(::testing::Values(KvStorage::kHalf), ::testing::Range(1U, 9U)));
 
 }  // namespace

@@ -223,10 +223,24 @@ TEST(KvCache, GathersEmptyHeads) {
   EXPECT_TRUE(cache.key_blocks(LayerId(0), KvHead(0)).empty());
 }
 
-KvShape narrow_shape(at::ScalarType dtype = at::kFloat) {
+KvShape narrow_shape(at::ScalarType dtype = at::kFloat, KvStorage storage = KvStorage::kInt8) {
   KvShape shape = small_shape(dtype);
-  shape.storage = KvStorage::kInt8;
+  shape.storage = storage;
   return shape;
+}
+
+TEST(KvCache, FourBitsTakeHalfAByteANumberAndTwoForThirtyTwo) {
+  KvShape shape = narrow_shape(at::kFloat, KvStorage::kInt4);
+  EXPECT_EQ(shape.slot_bytes(), 2 * (2 + 2));
+  shape.head_dim = 128;
+  EXPECT_EQ(shape.slot_bytes(), 2 * (64 + 8)) << "of 512 in 16 bits";
+  shape.head_dim = 80;
+  EXPECT_EQ(shape.slot_bytes(), 2 * (40 + 6));
+  KvCache cache(shape);
+  const std::vector<std::int32_t> original = {0};
+  const at::Tensor rows = at::randn({3, 1, 80});
+  cache.append(LayerId(0), rows, rows, original);
+  EXPECT_EQ(cache.bytes_in_use(), 3 * 92);
 }
 
 TEST(KvCache, EightBitsTakeAByteANumberAndFourARow) {
@@ -262,9 +276,15 @@ TEST(KvCache, EightBitsAreReadInTheModelsTypeAndRoundedWhenWritten) {
 
 // A merge writes all rows of an event, most of them unchanged.
 TEST(KvCache, WhatWasReadIsStoredAgainAsItWas) {
-  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+  for (const auto& [type, storage] : {std::pair(at::kFloat, KvStorage::kInt8),
+                                      {at::kBFloat16, KvStorage::kInt8},
+                                      {at::kHalf, KvStorage::kInt8},
+                                      {at::kFloat, KvStorage::kInt4},
+                                      {at::kHalf, KvStorage::kInt4}}) {
     at::manual_seed(3);
-    KvCache cache(narrow_shape(type));
+    KvCache cache(narrow_shape(type, storage));
+    const std::int64_t code_bytes = storage == KvStorage::kInt8 ? 4 : 2;
+    const std::int64_t scale_bytes = code_bytes;
     std::vector<std::int32_t> original(100);
     std::iota(original.begin(), original.end(), 0);
     cache.append(LayerId(0), at::randn({3, 100, 4}).to(type), at::randn({3, 100, 4}).to(type), original);
@@ -278,9 +298,9 @@ TEST(KvCache, WhatWasReadIsStoredAgainAsItWas) {
       const auto* mine = static_cast<const std::int8_t*>(copy.key_blocks(LayerId(0), KvHead(0))[block]);
       const auto* theirs = static_cast<const std::int8_t*>(cache.key_blocks(LayerId(0), KvHead(0))[block]);
       const std::int64_t rows = block == 0 ? 64 : 36;
-      EXPECT_TRUE(std::equal(mine, mine + rows * 4, theirs));
-      const std::int8_t* const scales = mine + 64 * 4;
-      EXPECT_TRUE(std::equal(scales, scales + rows * 4, theirs + 64 * 4));
+      EXPECT_TRUE(std::equal(mine, mine + rows * code_bytes, theirs));
+      const std::int8_t* const scales = mine + 64 * code_bytes;
+      EXPECT_TRUE(std::equal(scales, scales + rows * scale_bytes, theirs + 64 * code_bytes));
     }
   }
 }

@@ -136,9 +136,14 @@ TEST_F(DecodeAttention, EightBitsStayWithinTheirBoundOfTheWideCache) {
 
 TEST_F(DecodeAttention, FewerBitsAreReadAsTheirUpcastRows) {
   KvShape shape = random_cache(2, 16, 1, at::kFloat).shape();
-  for (const KvStorage storage : {KvStorage::kInt8, KvStorage::kHalf}) {
+  for (const auto& [storage, wide_ends] : {std::pair(KvStorage::kInt8, false),
+                                           {KvStorage::kHalf, false},
+                                           {KvStorage::kInt4, false},
+                                           {KvStorage::kInt8, true},
+                                           {KvStorage::kInt4, true}}) {
     shape.storage = storage;
-    for (const std::int64_t slots : {1, 63, 65, 200}) {
+    shape.wide_ends = wide_ends;
+    for (const std::int64_t slots : {1, 63, 65, 200, 700}) {
       KvCache cache(shape);
       std::vector<std::int32_t> original(static_cast<std::size_t>(slots));
       std::iota(original.begin(), original.end(), 0);
@@ -150,8 +155,9 @@ TEST_F(DecodeAttention, FewerBitsAreReadAsTheirUpcastRows) {
 
 // Dense attention over gathered keys, which have their bias, is the same; in parts for several threads, too.
 TEST_F(DecodeAttention, KeysWithoutTheirBiasAreReadAsIfTheyHadIt) {
-  const KvShape shape = testing::biased_shape(1, testing::slow_bias(2, 64));
-  for (const std::int64_t slots : {1, 65, 200, 3000}) {
+  KvShape shape = testing::biased_shape(1, testing::slow_bias(2, 64));
+  for (const std::int64_t slots : {1, 65, 200, 3000, 3001}) {
+    if (slots > 3000) shape.store_in(KvStorage::kInt4);
     KvCache cache(shape);
     std::vector<std::int32_t> original(static_cast<std::size_t>(slots));
     std::iota(original.begin(), original.end(), 0);

@@ -129,9 +129,9 @@ TEST(Recipe, RefusesTurnPoliciesAndPositionsThatCannotBe) {
 }
 
 TEST(Recipe, StoresItsCacheAsItSuitsTheModelOrInSoManyBits) {
-  const Error error = refusal_of([](RecipeSpec& spec) { spec.kv_bits = 4; });
+  const Error error = refusal_of([](RecipeSpec& spec) { spec.kv_bits = 5; });
   EXPECT_EQ(error.subject, "kv");
-  EXPECT_EQ(error.reason, "must be one of model, 32-bit, 16-bit, int8");
+  EXPECT_EQ(error.reason, "must be one of model, 32-bit, 16-bit, int8, int4");
   RecipeSpec spec{.method = "snapkv"};
   EXPECT_TRUE(Recipe::from_spec(spec).shares_prefill());
   spec.kv_bits = 8;
@@ -151,7 +151,7 @@ TEST(Recipe, StoresItsCacheAsItSuitsTheModelOrInSoManyBits) {
     EXPECT_EQ(stored_bits(spec, on_gpu), 16) << "never more than it computes in";
   }
   ModelTraits held_in_four_bits{.kv_bits = 16};
-  for (const auto& [asked, stored] : {std::pair{0, 16}, {32, 32}, {16, 16}, {8, 8}}) {
+  for (const auto& [asked, stored] : {std::pair{0, 16}, {32, 32}, {16, 16}, {8, 8}, {4, 4}}) {
     spec.kv_bits = asked;
     EXPECT_EQ(stored_bits(spec, held_in_four_bits), stored);
   }

@@ -115,7 +115,7 @@ TEST(PlanWords, StatesOfLayersCountAsMemory) {
   Planned planned = plan();
   EXPECT_FALSE(ui::describePlan(planned, {}).detail.contains(QStringLiteral("state")));
   planned.state_bytes = 19'500'000;
-  EXPECT_TRUE(ui::describePlan(planned, {}).detail.contains(QStringLiteral("Layers with a state of fixed size take 18.6 MiB more.")))
+  EXPECT_TRUE(ui::describePlan(planned, {}).detail.contains(QStringLiteral("Parts of fixed size take 18.6 MiB more.")))
       << ui::describePlan(planned, {}).detail.toStdString();
   planned.state_bytes = 900 << 20;
   EXPECT_EQ(ui::describePlan(planned, {}).fit, PlanFit::kTight);
@@ -149,8 +149,10 @@ TEST(PlanWords, WhatDoesNotFitOffersWhatWould) {
   EXPECT_EQ(narrow.remedies[1].text, QStringLiteral("Use an 8-bit cache"));
   recipe.kv_bits = 16;
   EXPECT_EQ(ui::describePlan(planned, {{video(64)}, recipe, true}).remedies.size(), 3);
-  recipe.kv_bits = 8;
-  EXPECT_EQ(ui::describePlan(planned, {{video(64)}, recipe, true}).remedies.size(), 2);
+  for (const int bits : {8, 4}) {
+    recipe.kv_bits = bits;
+    EXPECT_EQ(ui::describePlan(planned, {{video(64)}, recipe, true}).remedies.size(), 2);
+  }
   recipe.kv_bits = 0;
   // Read twice it is offered where it fits then.
   planned.twice = PlannedPrefill{1 << 20, true, 1280.0};

@@ -78,7 +78,7 @@ TEST(RecipeJson, RefusalsNameSourceAndField) {
       {R"(, "min_event_tokens": -1})", "min_event_tokens"},
       {R"(, "seed": 18446744073709551616})", "seed"},
       {R"(, "turn_policy": "sometimes"})", "turn_policy"},
-      {R"(, "kv": "int4"})", "kv"},
+      {R"(, "kv": "int3"})", "kv"},
       {R"(, "kv": 8})", "kv"},
       {R"(, "options": [1]})", "options"},
       {R"(, "options": {"sinks": [[[[[[1]]]]]]}})", "options.sinks"},

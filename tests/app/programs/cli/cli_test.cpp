@@ -295,6 +295,7 @@ TEST(Cli, ACacheTakesAsManyBytesAsItsBitsSay) {
   };
   const std::int64_t slots = kv_bytes("--dtype fp32") / (2 * 4 * kDemoHeadSize);
   EXPECT_EQ(kv_bytes("--dtype fp32 --kv int8"), slots * 2 * (kDemoHeadSize + 4));
+  EXPECT_EQ(kv_bytes("--dtype fp32 --kv int4"), slots * 2 * (kDemoHeadSize / 2 + 2));
   EXPECT_EQ(kv_bytes("--dtype fp32 --kv 16-bit"), slots * 2 * 2 * kDemoHeadSize);
   EXPECT_EQ(kv_bytes("--dtype fp32 --kv 32-bit"), slots * 2 * 4 * kDemoHeadSize);
   EXPECT_EQ(kv_bytes("--dtype int8"), slots * 2 * 2 * kDemoHeadSize) << "where matrices take no more, nor does the cache";
@@ -302,7 +303,7 @@ TEST(Cli, ACacheTakesAsManyBytesAsItsBitsSay) {
   const std::string recipe = "--dtype fp32 --recipe " + shell_quoted(scratch.file("narrow.json"));
   EXPECT_EQ(kv_bytes(recipe), slots * 2 * (kDemoHeadSize + 4));
   EXPECT_EQ(kv_bytes(recipe + " --kv model"), slots * 2 * 4 * kDemoHeadSize);
-  EXPECT_EQ(run_command(scratch, "ask --kv int4" + question).exit_code, 2);
+  EXPECT_EQ(run_command(scratch, "ask --kv int3" + question).exit_code, 2);
 }
 
 TEST(Cli, ASampledAnswerHasASeedOfItsOwnWhichRepeatsIt) {

@@ -82,6 +82,15 @@ class DraftedAnswers : public EveryFamily {
     return all;
   }
 
+  // A cache of codes keeps the rotations of all positions that drafts came to (key_bias.h): they are not compared.
+  static std::vector<Event> said_in_tokens(const EventRecorder& events, bool codes) {
+    std::vector<Event> said = testing::said_in_tokens(events);
+    for (Event& event : said) {
+      if (auto* const done = std::get_if<Finished>(&event.body); done != nullptr && codes) done->figures.kv_bytes.metadata = 0;
+    }
+    return said;
+  }
+
   std::int64_t drafted_ = 0;
 };
 
@@ -89,10 +98,13 @@ TEST_P(DraftedAnswers, AreThoseOfAStepForEveryToken) {
   std::int64_t with_drafts = 0;
   const bool takes_back = info_.traits.window == 0 && !on_gpu();
   double temperature = 0.0;
+  int kv_bits = 0;
   for (const MethodInfo& method : legal_methods()) {
     Turn turn = ask("image", method.name, 0.5, 60);
+    turn.recipe.kv_bits = on_gpu() ? 0 : kv_bits;
+    kv_bits = (kv_bits + 4) % 12;
     if (recipe_problem(turn.recipe, info_.traits)) continue;
-    SCOPED_TRACE(::testing::Message() << method.name << " at " << temperature);
+    SCOPED_TRACE(::testing::Message() << method.name << " in " << turn.recipe.kv_bits << " bits at " << temperature);
     turn.sampling.told_probabilities = 2;
     turn.sampling.temperature = temperature;
     turn.sampling.repetition_penalty = temperature > 0.0 ? 1.05 : 1.0;
@@ -102,7 +114,10 @@ TEST_P(DraftedAnswers, AreThoseOfAStepForEveryToken) {
     EXPECT_EQ(drafted_, 0) << "a state before a stop string is kept";
     const std::vector<EventRecorder> drafted = answers(turn);
     with_drafts += drafted_;
-    for (std::size_t i = 0; i < apart.size(); ++i) expect_same_answers(said_in_tokens(apart[i]), said_in_tokens(drafted[i]));
+    for (std::size_t i = 0; i < apart.size(); ++i) {
+      const bool codes = turn.recipe.kv_bits > 0;
+      expect_same_answers(said_in_tokens(apart[i], codes), said_in_tokens(drafted[i], codes));
+    }
     if (HasFailure()) return;
   }
   // Not every model with states repeats itself; a step back is needed for those that do.

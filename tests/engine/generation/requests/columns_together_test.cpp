@@ -23,11 +23,11 @@ class ColumnsTogether : public EveryFamily {
   Compare mixture(std::mt19937& random) {
     const std::vector<MethodInfo> methods = legal_methods();
     const auto below = [&](std::size_t count) { return std::uniform_int_distribution<std::size_t>(0, count - 1)(random); };
-    constexpr int kBits[] = {0, 32, 16, 8};
+    constexpr int kBits[] = {0, 32, 16, 8, 4};
     Compare compare = compare_of(ask(below(2) == 0 ? "text" : "image", "full", 1.0, 4 + static_cast<int>(below(10))), {});
     while (compare.recipes.size() < 2 + below(4)) {
       RecipeSpec recipe = ask("text", methods[below(methods.size())].name, 0.2 + 0.2 * static_cast<double>(below(5))).recipe;
-      recipe.kv_bits = on_gpu() ? 0 : kBits[below(4)];
+      recipe.kv_bits = on_gpu() ? 0 : kBits[below(5)];
       if (!recipe_problem(recipe, info_.traits)) compare.recipes.push_back(recipe);
     }
     compare.scores = ColumnScores::kNone;

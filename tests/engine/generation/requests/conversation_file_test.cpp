@@ -138,15 +138,15 @@ TEST_F(ConversationFileWithStates, CountsThemAndHoldsThem) {
   EXPECT_EQ(events.last<Failed>()->error.subject, path_ + ": current.layer.0.state.0.memory");
 }
 
-// The earlier format has no states.
+// The earlier format has no 4 bits.
 TEST_F(ConversationFile, OfAnEarlierFormatIsReadAgain) {
   finished(run(ask("video", "every-k", 0.1, 2)));
   save();
   std::string earlier = bytes();
-  const std::string now = R"("format":9)";
+  const std::string now = R"("format":10)";
   const std::size_t at = earlier.find(now);
   ASSERT_NE(at, std::string::npos);
-  earlier[at + now.size() - 1] = '8';
+  earlier.replace(at, now.size(), R"("format": 9)");
   write(earlier);
   const EventRecorder events = restore();
   ASSERT_TRUE(events.last<Failed>());

@@ -61,7 +61,7 @@ class FamilyPlans : public FamilyFolder {
       if (one_in(5)) spec.scope = one_in(2) ? "all" : "visual";
       if (one_in(5)) spec.granularity = one_in(2) ? "head" : "layer";
       if (one_in(6)) spec.full_layers = 1;
-      if (one_in(4)) spec.kv_bits = 8 << below(2);
+      if (one_in(4)) spec.kv_bits = 4 << below(3);
       if (one_in(5)) spec.turn_policy = one_in(2) ? TurnPolicy::kFirstOnly : TurnPolicy::kWhole;
       if (!recipe_problem(test_support::as_measured(spec, info_.layers, info_.kv_heads), info_.traits)) return spec;
     }

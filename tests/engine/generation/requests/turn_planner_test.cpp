@@ -99,7 +99,7 @@ class Settings {
     if (one_in(4)) recipe.granularity = one_in(2) ? "head" : "layer";
     if (one_in(5)) recipe.min_event_tokens = 0;
     if (one_in(4)) recipe.full_layers = 1 + below(2);
-    if (one_in(4)) recipe.kv_bits = 8 << below(2);
+    if (one_in(4)) recipe.kv_bits = 4 << below(3);
     if (one_in(4)) recipe.turn_policy = one_in(2) ? TurnPolicy::kFirstOnly : TurnPolicy::kWhole;
     return recipe;
   }

@@ -33,11 +33,11 @@ class RequestsTogether : public EveryFamily {
 
   Turn turn(ConversationId conversation) {
     const std::vector<MethodInfo> methods = legal_methods();
-    constexpr int kBits[] = {0, 32, 16, 8};
+    constexpr int kBits[] = {0, 32, 16, 8, 4};
     Turn turn = ask(below(2) == 0 ? "text" : "image", methods[below(methods.size())].name, 0.2 + 0.2 * static_cast<double>(below(5)),
                     1 + static_cast<int>(below(14)));
     RecipeSpec recipe = turn.recipe;
-    recipe.kv_bits = on_gpu() ? 0 : kBits[below(4)];
+    recipe.kv_bits = on_gpu() ? 0 : kBits[below(5)];
     if (!recipe_problem(recipe, info_.traits)) turn.recipe = recipe;
     turn.conversation = conversation;
     turn.sampling.seed = random_();

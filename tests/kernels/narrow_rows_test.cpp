@@ -1,10 +1,11 @@
-#include "kernels/api/int8_rows.h"
+#include "kernels/api/narrow_rows.h"
 
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -22,13 +23,13 @@ struct Narrow {
 Narrow narrow(const std::vector<float>& values, std::int64_t rows) {
   const auto length = static_cast<std::int64_t>(values.size()) / rows;
   Narrow result{std::vector<std::int8_t>(values.size(), 99), std::vector<float>(static_cast<std::size_t>(rows), -7.0F)};
-  Int8RowsArgs args{.values = values.data(),
-                    .value_stride = length,
-                    .rows = rows,
-                    .length = length,
-                    .codes = result.codes.data(),
-                    .scales = result.scales.data()};
-  EXPECT_EQ(int8_rows(args), LaunchStatus::kOk);
+  NarrowRowsArgs args{.values = values.data(),
+                      .value_stride = length,
+                      .rows = rows,
+                      .length = length,
+                      .codes = result.codes.data(),
+                      .scales = result.scales.data()};
+  EXPECT_EQ(narrow_rows(args), LaunchStatus::kOk);
   return result;
 }
 
@@ -44,21 +45,21 @@ std::vector<float> upcast(const Narrow& narrow) {
 }
 
 // The largest magnitude is 254: a step is 2. 3 and 5 lie between two codes and go to the even one.
-TEST(Int8Rows, RoundsToTheNearestOf255Steps) {
+TEST(NarrowRows, RoundsToTheNearestOf255Steps) {
   const Narrow rows = narrow({254.0F, -254.0F, 3.0F, 5.0F, -1.0F, 100.9F, 0.0F, -7.2F}, 1);
   EXPECT_EQ(rows.scales, std::vector<float>{2.0F});
   EXPECT_EQ(rows.codes, (std::vector<std::int8_t>{127, -127, 2, 2, 0, 50, 0, -4}));
   EXPECT_EQ(upcast(rows), (std::vector<float>{254.0F, -254.0F, 4.0F, 4.0F, 0.0F, 100.0F, 0.0F, -8.0F}));
 }
 
-TEST(Int8Rows, EveryRowHasItsOwnScale) {
+TEST(NarrowRows, EveryRowHasItsOwnScale) {
   const Narrow rows = narrow({127.0F, 1.0F, 0.0F, -0.0F, -31.75F, 0.25F}, 3);
   EXPECT_EQ(rows.scales, (std::vector<float>{1.0F, 0.0F, 0.25F}));
   EXPECT_EQ(rows.codes, (std::vector<std::int8_t>{127, 1, 0, 0, -127, 1}));
   EXPECT_EQ(upcast(rows), (std::vector<float>{127.0F, 1.0F, 0.0F, 0.0F, -31.75F, 0.25F}));
 }
 
-TEST(Int8Rows, ScalesAreTheLargestMagnitudeIn127Steps) {
+TEST(NarrowRows, ScalesAreTheLargestMagnitudeIn127Steps) {
   std::mt19937 random(5);
   std::normal_distribution<float> normal;
   for (int i = 0; i < 1000; ++i) {
@@ -70,7 +71,7 @@ TEST(Int8Rows, ScalesAreTheLargestMagnitudeIn127Steps) {
   }
 }
 
-TEST(Int8Rows, NoNumberIsOffByMoreThanHalfAStep) {
+TEST(NarrowRows, NoNumberIsOffByMoreThanHalfAStep) {
   std::mt19937 random(6);
   std::normal_distribution<float> normal;
   std::vector<float> values(64 * 100);
@@ -81,7 +82,7 @@ TEST(Int8Rows, NoNumberIsOffByMoreThanHalfAStep) {
 }
 
 // What was read of a cache, in any type that a model computes in, is stored again as it was.
-TEST(Int8Rows, RoundingWhatWasRoundedChangesNothing) {
+TEST(NarrowRows, RoundingWhatWasRoundedChangesNothing) {
   std::mt19937 random(7);
   std::normal_distribution<float> normal;
   for (const ElementType type : {ElementType::kFp32, ElementType::kBf16, ElementType::kFp16}) {
@@ -93,8 +94,8 @@ TEST(Int8Rows, RoundingWhatWasRoundedChangesNothing) {
       std::vector<std::int8_t> codes[2] = {std::vector<std::int8_t>(memory.size()), std::vector<std::int8_t>(memory.size())};
       float scales[2];
       for (int round = 0; round < 2; ++round) {
-        const Int8RowsArgs there{type, memory.data(), length, 1, length, codes[round].data(), &scales[round]};
-        ASSERT_EQ(int8_rows(there), LaunchStatus::kOk);
+        const NarrowRowsArgs there{type, memory.data(), length, 1, length, codes[round].data(), &scales[round]};
+        ASSERT_EQ(narrow_rows(there), LaunchStatus::kOk);
         const DequantiseRowsArgs back{codes[round].data(), &scales[round], 1, length, type, memory.data(), length};
         ASSERT_EQ(dequantise_rows(back), LaunchStatus::kOk);
       }
@@ -105,14 +106,14 @@ TEST(Int8Rows, RoundingWhatWasRoundedChangesNothing) {
 }
 
 // The first row is 254 and -10 beside its offset: a step is 2. The second one's offset is no part of it, the third one's too small a part.
-TEST(Int8Rows, AreStoredWithoutAnOffsetThatIsMostOfThem) {
+TEST(NarrowRows, AreStoredWithoutAnOffsetThatIsMostOfThem) {
   const std::vector<float> values = {554.0F, -10.0F, 12.7F, 1.0F, 127.0F, 1.0F};
   const std::vector<float> offsets = {300.0F, 0.0F, 300.0F, 0.0F, 20.0F, 0.0F};
   std::vector<std::int8_t> codes(6);
   std::vector<float> scales(3);
   std::vector<std::uint8_t> taken(3, 9);
-  Int8RowsArgs args{ElementType::kFp32, values.data(), 2, 3, 2, codes.data(), scales.data(), offsets.data(), taken.data()};
-  ASSERT_EQ(int8_rows(args), LaunchStatus::kOk);
+  NarrowRowsArgs args{ElementType::kFp32, values.data(), 2, 3, 2, codes.data(), scales.data(), offsets.data(), taken.data()};
+  ASSERT_EQ(narrow_rows(args), LaunchStatus::kOk);
   EXPECT_EQ(taken, (std::vector<std::uint8_t>{1, 0, 0}));
   EXPECT_EQ(codes, (std::vector<std::int8_t>{127, -5, 127, 10, 127, 1}));
   EXPECT_EQ(scales[0], 2.0F);
@@ -124,11 +125,11 @@ TEST(Int8Rows, AreStoredWithoutAnOffsetThatIsMostOfThem) {
   for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(read[i], values[i], 1e-4F) << i;
 
   args.taken = nullptr;
-  EXPECT_EQ(int8_rows(args), LaunchStatus::kBadArgument) << "nobody would know which rows lack it";
+  EXPECT_EQ(narrow_rows(args), LaunchStatus::kBadArgument) << "nobody would know which rows lack it";
 }
 
 // Nothing of it is lost on the way: added in fp32, rounded once.
-TEST(Int8Rows, AddsAnOffsetBeforeRoundingToTheType) {
+TEST(NarrowRows, AddsAnOffsetBeforeRoundingToTheType) {
   const std::int8_t code = 127;
   const float scale = 0.25F / 127.0F, offset = 256.0F;
   std::uint16_t read = 0;
@@ -136,18 +137,18 @@ TEST(Int8Rows, AddsAnOffsetBeforeRoundingToTheType) {
   EXPECT_EQ(bf16_to_float(read), 256.0F) << "bf16 has steps of 2 there";
 }
 
-TEST(Int8Rows, ARowThatIsNotFiniteKeepsItsOffset) {
+TEST(NarrowRows, ARowThatIsNotFiniteKeepsItsOffset) {
   const float values[] = {std::nanf(""), 300.0F};
   const float offsets[] = {0.0F, 300.0F};
   std::int8_t codes[2];
   float scale = 0.0F;
   std::uint8_t taken = 9;
-  ASSERT_EQ(int8_rows({ElementType::kFp32, values, 2, 1, 2, codes, &scale, offsets, &taken}), LaunchStatus::kOk);
+  ASSERT_EQ(narrow_rows({ElementType::kFp32, values, 2, 1, 2, codes, &scale, offsets, &taken}), LaunchStatus::kOk);
   EXPECT_EQ(taken, 0);
   EXPECT_TRUE(std::isnan(scale));
 }
 
-TEST(Int8Rows, WhatIsNotFiniteShows) {
+TEST(NarrowRows, WhatIsNotFiniteShows) {
   for (const float damage : {std::nanf(""), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()}) {
     const Narrow rows = narrow({1.0F, damage, 2.0F, 1.0F, 2.0F, 127.0F}, 2);
     EXPECT_TRUE(std::isnan(rows.scales[0]));
@@ -158,7 +159,7 @@ TEST(Int8Rows, WhatIsNotFiniteShows) {
   }
 }
 
-TEST(Int8Rows, TheSmallestAndTheLargestNumbersHaveCodes) {
+TEST(NarrowRows, TheSmallestAndTheLargestNumbersHaveCodes) {
   for (const float value : {std::numeric_limits<float>::max(), std::numeric_limits<float>::min()}) {
     const Narrow row = narrow({value, -value, 0.0F}, 1);
     EXPECT_EQ(row.codes, (std::vector<std::int8_t>{127, -127, 0}));
@@ -168,15 +169,15 @@ TEST(Int8Rows, TheSmallestAndTheLargestNumbersHaveCodes) {
   EXPECT_EQ(upcast(least), (std::vector<float>{0.0F, 0.0F}));
 }
 
-TEST(Int8Rows, RefusesBadArguments) {
+TEST(NarrowRows, RefusesBadArguments) {
   const std::vector<float> values(8, 1.0F);
   std::vector<std::int8_t> codes(8);
   float scale = 0.0F;
-  const Int8RowsArgs good{ElementType::kFp32, values.data(), 8, 1, 8, codes.data(), &scale};
+  const NarrowRowsArgs good{ElementType::kFp32, values.data(), 8, 1, 8, codes.data(), &scale};
   const auto status = [&](auto change) {
-    Int8RowsArgs args = good;
+    NarrowRowsArgs args = good;
     change(args);
-    return int8_rows(args);
+    return narrow_rows(args);
   };
   EXPECT_EQ(status([](auto&) {}), LaunchStatus::kOk);
   EXPECT_EQ(status([](auto& a) { a.values = nullptr; }), LaunchStatus::kBadArgument);
@@ -190,6 +191,104 @@ TEST(Int8Rows, RefusesBadArguments) {
   EXPECT_EQ(dequantise_rows(back), LaunchStatus::kUnsupported);
   back.codes = nullptr;
   EXPECT_EQ(dequantise_rows(back), LaunchStatus::kBadArgument);
+}
+
+// Rows in 4 bits: bytes of codes and bits of scales.
+struct Four {
+  std::vector<std::uint8_t> codes;
+  std::vector<std::uint16_t> scales;
+};
+
+Four in_four_bits(const std::vector<float>& row) {
+  const auto length = static_cast<std::int64_t>(row.size());
+  Four result{std::vector<std::uint8_t>(static_cast<std::size_t>(code_bytes(RowCodes::kInt4, length)), 99),
+              std::vector<std::uint16_t>(static_cast<std::size_t>(scale_bytes(RowCodes::kInt4, length) / 2), 99)};
+  EXPECT_EQ(narrow_rows({.values = row.data(),
+                         .value_stride = length,
+                         .rows = 1,
+                         .length = length,
+                         .codes = result.codes.data(),
+                         .scales = result.scales.data(),
+                         .form = RowCodes::kInt4}),
+            LaunchStatus::kOk);
+  return result;
+}
+
+std::vector<float> upcast(const Four& four, std::size_t length) {
+  std::vector<float> row(length, -7.0F);
+  EXPECT_EQ(dequantise_rows({.codes = four.codes.data(),
+                             .scales = four.scales.data(),
+                             .rows = 1,
+                             .length = static_cast<std::int64_t>(length),
+                             .values = row.data(),
+                             .value_stride = static_cast<std::int64_t>(length),
+                             .form = RowCodes::kInt4}),
+            LaunchStatus::kOk);
+  return row;
+}
+
+// Hadamard's matrix of four over 2: (1, 1, 1, 1), (1, -1, 1, -1), (1, 1, -1, -1), (1, -1, -1, 1).
+TEST(NarrowRows, FourBitsAreOfTheRotatedRowByHand) {
+  // (24, 8, 0, 0) is (16, 8, 16, 8) rotated. A step is 16 / -8: codes (-8, -4, -8, -4), and 8 more (0, 4, 0, 4): bytes of elements 0 and 2,
+  // 1 and 3.
+  const Four rows = in_four_bits({24.0F, 8.0F, 0.0F, 0.0F});
+  EXPECT_EQ(rows.scales, std::vector<std::uint16_t>{float_to_bf16(-2.0F)});
+  EXPECT_EQ(rows.codes, (std::vector<std::uint8_t>{0x00, 0x44}));
+  EXPECT_EQ(upcast(rows, 4), (std::vector<float>{24.0F, 8.0F, 0.0F, 0.0F}));
+  // (2, 3) of two numbers is (5, -1) over the square root of 2: codes -8 and 2 (1.6 rounded).
+  const Four two = in_four_bits({2.0F, 3.0F});
+  EXPECT_EQ(two.codes, std::vector<std::uint8_t>{0xA0});
+}
+
+TEST(NarrowRows, ARotationKeepsProductsAndIsItsOwnInverse) {
+  std::mt19937 random(4);
+  std::normal_distribution<float> normal;
+  for (const std::int64_t length : {1, 2, 7, 64, 80, 96, 128, 512}) {
+    std::vector<float> a(static_cast<std::size_t>(length));
+    std::vector<float> b(a.size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      a[i] = normal(random);
+      b[i] = normal(random);
+    }
+    const auto product = [](const std::vector<float>& x, const std::vector<float>& y) {
+      return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
+    };
+    std::vector<float> turned_a = a;
+    std::vector<float> turned_b = b;
+    rotate_row(turned_a.data(), length);
+    rotate_row(turned_b.data(), length);
+    EXPECT_NEAR(product(turned_a, turned_b), product(a, b), 1e-5 * std::sqrt(product(a, a) * product(b, b)));
+    rotate_row(turned_a.data(), length);
+    for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(turned_a[i], a[i], 1e-5F);
+  }
+}
+
+TEST(NarrowRows, RoundingFourBitsAgainChangesNothing) {
+  std::mt19937 random(7);
+  std::normal_distribution<float> normal;
+  for (const std::size_t length : {1U, 7U, 32U, 64U, 80U, 128U}) {
+    for (int round = 0; round < 50; ++round) {
+      std::vector<float> row(length);
+      for (float& x : row) x = std::exp(3.0F * normal(random)) * normal(random);
+      const Four once = in_four_bits(row);
+      const std::vector<float> read = upcast(once, length);
+      const Four twice = in_four_bits(read);
+      ASSERT_EQ(once.codes, twice.codes) << length;
+      ASSERT_EQ(once.scales, twice.scales) << length;
+      std::vector<float> half = read;
+      for (float& x : half) x = bf16_to_float(float_to_bf16(x));
+      ASSERT_EQ(in_four_bits(half).codes, once.codes) << "and a 16-bit type in between is far too little to change a code";
+    }
+  }
+}
+
+TEST(NarrowRows, WhatIsNotFiniteShowsInFourBits) {
+  for (const float damage : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
+    std::vector<float> row(64, 1.0F);
+    row[40] = damage;
+    for (const float x : upcast(in_four_bits(row), 64)) EXPECT_TRUE(std::isnan(x));
+  }
+  for (const float x : upcast(in_four_bits(std::vector<float>(64, 0.0F)), 64)) EXPECT_EQ(x, 0.0F);
 }
 
 }  // namespace
