@@ -205,6 +205,8 @@ int main(int argc, char** argv) {
     const std::optional<Transcribe> request = hears({}, QByteArray::fromStdString(sha256));
     return request ? heardFile(*request) : std::string();
   });
+  preview.setScans(
+      [data = folders.data](const std::string& sha256, const QString& languages) { return app::scannedFile(data, sha256, languages, {}); });
 
   const auto noteUse = [&folders](const QString& path) { app::noteModelUse(folders.data, path, QDateTime::currentDateTime()); };
   ui::WindowServices services{engine, store,  settings, preview,    app::liveClips(), list_methods(), WINNOW_VERSION,

@@ -103,7 +103,8 @@ constexpr CodeText kTexts[] = {
      SAY("A document is encrypted and needs a password."), SAY("Enter its password.")},
     {ErrorCode::kNoTextInPages, "no text in pages", SAY("“%1” has no text: its pages are pictures, probably scans."),
      SAY("A document has no text: its pages are pictures, probably scans."),
-     SAY("Choose a model that sees under Model, and ask about its pages as pictures. In the terminal --ocr reads its text.")},
+     SAY("Choose a model that sees under Model, and ask about its pages as pictures. Or have Tesseract read its text (on its card, or "
+         "--ocr).")},
     {ErrorCode::kModelFileMissing, "model file missing", SAY("The model lacks its file “%1”."), SAY("The model lacks a file."),
      SAY("Copy or download the whole model again.")},
     {ErrorCode::kServerUnreachable, "server unreachable", SAY("The server “%1” cannot be reached."), SAY("The server cannot be reached."),

@@ -168,6 +168,12 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
   });
   connect(&m_preview, &MediaPreview::failed, this, [this](PreviewToken token, const Error& error) {
     if (token == m_probe) onFailed(error);
+    if (token != m_scan || m_scan == 0) return;
+    onScanned({}, error.code == ErrorCode::kFileNotFound ? tr("Install Tesseract (tesseract-ocr) first, then read it again")
+                                                         : tr("Tesseract could not read it"));
+  });
+  connect(&m_preview, &MediaPreview::stored, this, [this](PreviewToken token, const QByteArray& file) {
+    if (token == m_scan && m_scan != 0) onScanned(file, {});
   });
   connect(&m_preview, &MediaPreview::thumbnailReady, this, [this](PreviewToken token, int index, double actualS, const QImage& image) {
     if (token != m_pictures) return;
@@ -203,6 +209,7 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
 AttachmentCard::~AttachmentCard() {
   if (m_state == CardState::kOpening) m_preview.cancel(m_probe);
   if (m_pictures != 0) m_preview.cancel(m_pictures);
+  if (m_scan != 0) m_preview.cancel(m_scan);
 }
 
 void AttachmentCard::probe() {
@@ -235,7 +242,7 @@ void AttachmentCard::take(const MediaSummary& summary) {
   if (!summary.posterPng.isEmpty()) m_attachment.thumbnailPng = summary.posterPng;
   // Subtitles of an earlier draft may be gone, be another file now, or have moved with the video.
   const bool sameLines = !m_attachment.subtitles.isEmpty() && !m_attachment.sampled.linesDigest.isEmpty();
-  if (m_attachment.subtitles != summary.subtitles && m_attachment.subtitles != summary.speech)
+  if (summary.pages == 0 && m_attachment.subtitles != summary.subtitles && m_attachment.subtitles != summary.speech)
     m_attachment.subtitles = sameLines ? summary.subtitles : QByteArray();
   if (std::exchange(m_wasHeard, false) || isSound()) m_attachment.subtitles = summary.speech;
   const bool spokenIn = !summary.lines.empty() || !summary.spoken.empty();
@@ -316,6 +323,8 @@ void AttachmentCard::showFacts() {
 
 QString AttachmentCard::formText() const {
   const auto pages = static_cast<int>(m_summary.pages);
+  if (isScan() && m_scan != 0) return tr("Tesseract is reading its text");
+  if (isScan() && !m_attachment.subtitles.isEmpty()) return tr("as text read by Tesseract, which may have mistakes");
   if (!isAsPages())
     return m_summary.words > 0 ? tr("%Ln page(s), as text", nullptr, pages)
                                : tr("%Ln page(s) without text: a model that sees can read them", nullptr, pages);
@@ -340,6 +349,7 @@ void AttachmentCard::showAs(app::PaperForm form) {
   if (pages && !isAsPages()) m_attachment.pages = {1, static_cast<int>(std::min<qint64>(m_summary.pages, app::kMaxAttachments))};
   if (!pages && isAsPages()) m_attachment.pages = {};
   m_attachment.kind = pages ? MediaKind::kImage : MediaKind::kDocument;
+  if (pages) m_attachment.subtitles.clear();
   if (!pages || m_pagePictures.size() == pagesAsked()) return;
   m_pagePictures = QList<QByteArray>(pagesAsked());
   std::vector<double> numbers;
@@ -433,6 +443,7 @@ std::optional<AttachmentCard::Offer> AttachmentCard::offer() {
   if (document && m_attachment.mostTokens > 0) return Offer{tr("Use all of it"), read(0)};
   if (isAsPages() && m_summary.words > 0) return Offer{tr("Use its text"), [this] { showAs(app::PaperForm::kText); }};
   if (isSound()) return offerOfSound();
+  if (isScan()) return offerOfScan();
   if (m_attachment.kind != MediaKind::kVideo) return std::nullopt;
   const bool ownLines = !m_summary.subtitles.isEmpty();
   if (!ownLines && m_summary.speech.isEmpty()) return offerOfSound();
@@ -464,6 +475,7 @@ void AttachmentCard::listenUnasked() {
 }
 
 QString AttachmentCard::unheard() const {
+  if (m_scan != 0) return tr("Tesseract is still reading “%1”.").arg(m_name->text());
   if (m_state != CardState::kReady || !isSound() || !m_attachment.subtitles.isEmpty()) return {};
   if (isListening()) return tr("“%1” is still being listened to.").arg(m_name->text());
   if (m_summary.isHeard) return tr("Nothing is said in “%1”. Remove it, then send.").arg(m_name->text());
@@ -493,6 +505,29 @@ std::optional<AttachmentCard::Offer> AttachmentCard::offerOfSound() {
                  m_deaf.clear();
                  m_hearing->listen(m_attachment.path, m_attachment.sha256);
                }};
+}
+
+std::optional<AttachmentCard::Offer> AttachmentCard::offerOfScan() {
+  if (m_scan != 0)
+    return Offer{tr("Stop reading"), [this] {
+                   m_preview.cancel(m_scan);
+                   m_scan = 0;
+                 }};
+  if (!m_attachment.subtitles.isEmpty()) return std::nullopt;
+  return Offer{tr("Read the text (Tesseract)"), [this] {
+                 m_deaf.clear();
+                 m_scan = m_preview.scan(m_attachment.path);
+               }};
+}
+
+void AttachmentCard::onScanned(const QByteArray& file, const QString& failure) {
+  m_scan = 0;
+  m_deaf = failure;
+  m_attachment.subtitles = file;
+  showFacts();
+  showOffer();
+  updateGeometry();
+  Q_EMIT changed();
 }
 
 void AttachmentCard::onHeard(const QByteArray& path, const QString& failure) {

@@ -72,7 +72,7 @@ class AttachmentCard : public QFrame {
   QString noticed() const;                          // what is wrong with the file, a line each; empty: nothing
   void judge(const DocumentRoom& room);
   bool tooLong() const { return !m_room.fits; }
-  QString unheard() const;                    // of sound: why it cannot be asked about yet
+  QString unheard() const;                    // of sound and scans: why it cannot be asked about yet
   void setStretch(double fromS, double toS);  // of a video, which the question is about
   void noteContents();                        // of a video: lines with times are kept of it by now
   QString planText() const;                   // "64 frames · one every 2 s · 0:00–2:08"
@@ -122,6 +122,9 @@ class AttachmentCard : public QFrame {
   void listenUnasked();
   void take(const std::optional<Offer>& offer);
   void onHeard(const QByteArray& path, const QString& failure);
+  bool isScan() const { return m_summary.pages > 0 && m_summary.words == 0 && !isAsPages(); }
+  std::optional<Offer> offerOfScan();
+  void onScanned(const QByteArray& file, const QString& failure);
   QString soundText() const;
   void showOffer();
   void buildVideoControls();
@@ -138,7 +141,7 @@ class AttachmentCard : public QFrame {
   bool m_heardUnasked = false;  // it was tried
   double m_heardS = 0;
   double m_soundS = 0;  // 0: not known
-  QString m_deaf;       // why it could not be heard
+  QString m_deaf;       // why it could not be heard, or read
   app::Attachment m_attachment;
   MediaSummary m_summary;
   CardState m_state = CardState::kOpening;
@@ -149,6 +152,7 @@ class AttachmentCard : public QFrame {
   QList<QByteArray> m_pagePictures;  // PNG, of a PDF as pages
   PreviewToken m_probe = 0;
   PreviewToken m_pictures = 0;
+  PreviewToken m_scan = 0;  // 0: its text is not being read
   QImage m_poster;
   QBoxLayout* m_head = nullptr;
   QLabel* m_picture = nullptr;

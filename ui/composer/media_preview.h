@@ -77,6 +77,9 @@ class MediaPreview : public QObject {
   // Keeps a pasted picture or text as a file that can be attached: stored or failed.
   virtual PreviewToken store(const QImage& image) = 0;
   virtual PreviewToken storeText(const QString& text) = 0;
+  // Reads the text of a PDF that has none by Tesseract, and keeps it as a file (Attachment::subtitles): stored or failed (kFileNotFound: it
+  // is not installed). Others do not wait for it.
+  virtual PreviewToken scan(const QByteArray& path) = 0;
   // The password that opens an encrypted document, for whoever reads it until the program ends; empty: forgets it.
   virtual void unlock(const QByteArray& path, const QString& password) = 0;
   virtual void cancel(PreviewToken token) = 0;

@@ -12,6 +12,7 @@
 #include "app/media/files/subtitles.h"
 #include "app/media/files/text_encoding.h"
 #include "app/media/files/thumbnails.h"
+#include "app/media/process/scan_reader.h"
 #include "app/words/media_names.h"
 
 namespace winnow::ui {
@@ -180,13 +181,13 @@ MediaSummary MediaPreviewThread::describe(const std::string& name, const std::st
   return summary;
 }
 
-// Runs job(token, interrupt, answer) on the media thread; answer(f) runs f on the UI thread while the token is wanted.
+// Runs job(token, interrupt, answer) on the thread; answer(f) runs f on the UI thread while the token is wanted.
 template <typename Job>
-PreviewToken MediaPreviewThread::enqueue(Job job) {
+PreviewToken MediaPreviewThread::enqueueOn(app::WorkerThread& thread, Job job) {
   const PreviewToken token = ++m_last;
   InterruptSource source(m_all.token());
   m_running.insert(token, source);
-  m_thread.post([this, token, interrupt = source.token(), job = std::move(job)] {
+  thread.post([this, token, interrupt = source.token(), job = std::move(job)] {
     const auto answer = [this, token](auto say) {
       m_mailbox.post([this, token, say] {
         if (live(token)) say();
@@ -293,6 +294,19 @@ PreviewToken MediaPreviewThread::storeText(const QString& text) {
     const QString name = words.isEmpty() ? tr("Pasted text") : tr("Pasted text, %1").arg(words);
     const QByteArray path = kept(m_pasteFolder, name, ".txt", text.toUtf8());
     answer([this, token, path] { Q_EMIT stored(token, path); });
+  });
+}
+
+PreviewToken MediaPreviewThread::scan(const QByteArray& path) {
+  return enqueueOn(m_scans, [this, path](PreviewToken token, const InterruptToken& interrupt, const auto& answer) {
+    const MediaRequest request{.path = path.toStdString(), .kind = MediaKind::kDocument};
+    const auto source = m_reader->openSource(request, interrupt);
+    const std::string file = m_scannedOf(source->content_hash(), app::scannedLanguages(interrupt));
+    const auto pages = static_cast<int>(source->info().pages);
+    if (!app::isKeptTranscript(file))
+      app::keepText(file, app::scannedText(
+                              *m_reader, request, pages, [](int, int) {}, interrupt));
+    answer([this, token, file] { Q_EMIT stored(token, QByteArray::fromStdString(file)); });
   });
 }
 

@@ -1,7 +1,7 @@
 // MediaPreview on a MediaReader: one thread that opens, describes and decodes for the window.
 //
-// Made by bootstrap. Jobs run in order; a cancelled one ends within a packet and is silent. Pasted pictures and texts are kept as
-// files named by their content in `pasteFolder`. The destructor cancels everything and joins. Lives on the UI thread.
+// Made by bootstrap. Jobs run in order, scans beside the others; a cancelled one ends within a packet and is silent. Pasted pictures and
+// texts are kept as files named by their content in `pasteFolder`. The destructor cancels everything and joins. Lives on the UI thread.
 #pragma once
 
 #include <QHash>
@@ -31,6 +31,9 @@ class MediaPreviewThread : public MediaPreview {
   // anything is probed.
   using TranscriptOf = std::function<std::string(const std::string& sha256)>;
   void setTranscripts(TranscriptOf transcriptOf) { m_transcriptOf = std::move(transcriptOf); }
+  // The same for the text of a scan, by what Tesseract read it in.
+  using ScannedOf = std::function<std::string(const std::string& sha256, const QString& languages)>;
+  void setScans(ScannedOf scannedOf) { m_scannedOf = std::move(scannedOf); }
 
   QStringList encodings() const override;
   PreviewToken probe(const QByteArray& path, const QByteArray& encoding) override;
@@ -39,12 +42,17 @@ class MediaPreviewThread : public MediaPreview {
   PreviewToken lookInto(const QByteArray& folder) override;
   PreviewToken store(const QImage& image) override;
   PreviewToken storeText(const QString& text) override;
+  PreviewToken scan(const QByteArray& path) override;
   void unlock(const QByteArray& path, const QString& password) override;
   void cancel(PreviewToken token) override;
 
  private:
   template <typename Job>
-  PreviewToken enqueue(Job job);
+  PreviewToken enqueue(Job job) {
+    return enqueueOn(m_thread, std::move(job));
+  }
+  template <typename Job>
+  PreviewToken enqueueOn(app::WorkerThread& thread, Job job);
   // Finds the subtitles that are offered for a video.
   void findSubtitles(const std::string& video, const app::MediaInfo& info, const std::string& encoding, MediaSummary& summary,
                      const InterruptToken& interrupt) const;
@@ -57,12 +65,14 @@ class MediaPreviewThread : public MediaPreview {
 
   const std::unique_ptr<app::MediaReader> m_reader;
   TranscriptOf m_transcriptOf;
+  ScannedOf m_scannedOf;
   QString m_pasteFolder;
   app::Passwords& m_passwords;
   PreviewToken m_last = 0;
   InterruptSource m_all;
   QHash<PreviewToken, InterruptSource> m_running;
   app::Mailbox m_mailbox;
+  app::WorkerThread m_scans{"scans"};   // minutes of a book
   app::WorkerThread m_thread{"media"};  // last: joined first
 };
 

@@ -84,7 +84,8 @@ QString tesseract(const QStringList& arguments, const QByteArray& input, const I
   QProcess process;
   process.setProgram(tesseractProgram());
   if (process.program().isEmpty())
-    refuse("it is not installed, and text is read from scans by it alone (Debian: apt install tesseract-ocr)");
+    throw Exception(ErrorCode::kFileNotFound, "Tesseract",
+                    "it is not installed, and text is read from scans by it alone (Debian: apt install tesseract-ocr)");
   process.setArguments(arguments);
   QProcessEnvironment environment;
   for (const auto& [name, value] : {std::pair("PATH", "/usr/bin:/bin"), {"LC_ALL", "C.UTF-8"}, {"OMP_THREAD_LIMIT", "1"}})

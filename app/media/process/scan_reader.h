@@ -1,9 +1,10 @@
 // The text of pages that are pictures, by Tesseract, where it is installed (Debian: tesseract-ocr); only where somebody asks for it.
 //
-// Used by the terminal (--ocr). Tesseract is a program of its own, started for each page: it gets the page's picture, which the media
-// process has drawn, on its standard input, and answers with words. It can read the system's folders alone, write no file and open no
-// socket where the kernel lets it be held to that; memory and time are bounded, and the kernel ends it with the thread that started it.
-// Errors: Exception kUnsupportedFormat where Tesseract is missing, fails, takes too long, or finds no words; Interrupted. Threads: any.
+// Used by the terminal (--ocr) and the previews of the window. Tesseract is a program of its own, started for each page: it gets the page's
+// picture, which the media process has drawn, on its standard input, and answers with words. It can read the system's folders alone, write
+// no file and open no socket where the kernel lets it be held to that; memory and time are bounded, and the kernel ends it with the thread
+// that started it. Errors: Exception kFileNotFound where Tesseract is missing, kUnsupportedFormat where it fails, takes too long, or finds
+// no words; Interrupted. Threads: any.
 #pragma once
 
 #include <QString>

@@ -110,15 +110,6 @@ TEST_F(ComposerTest, PastedPicturesAndFilesBecomeAttachments) {
   EXPECT_EQ(m_composer.tray()->count(), 2) << "the same file twice";
 }
 
-// A browser's selection that offers no plain text was pasted as nothing.
-TEST_F(ComposerTest, AWebPagesWordsArePastedWhereItOffersNothingElse) {
-  auto* mime = new QMimeData;
-  mime->setHtml(QStringLiteral("<h1>On pebbles</h1><p>Waves <b>sort</b> them<img src=\"http://example.org/x.png\"></p>"));
-  QApplication::clipboard()->setMimeData(mime);
-  paste();
-  EXPECT_EQ(m_composer.prompt()->toPlainText(), QStringLiteral("On pebbles\nWaves sort them"));
-}
-
 TEST_F(ComposerTest, AnAddressThatIsPastedAsTextIsItsFile) {
   const test::ScratchFolder scratch;
   const std::string clip = scratch.write("a b.mp4", "x");
@@ -297,6 +288,29 @@ TEST_F(ComposerTest, AScanIsPagesOrSaysThatItHasNoText) {
   m_composer.tray()->suit({});
   EXPECT_TRUE(card()->detail().startsWith(QStringLiteral("12 pages, as pages"))) << card()->detail().toStdString();
   EXPECT_TRUE(card()->offerButton()->isHidden()) << "there is no text";
+}
+
+TEST_F(ComposerTest, AScansTextIsReadByTesseractOnlyWhenAsked) {
+  m_composer.tray()->suit(ModelTraits{.sees = false});
+  m_preview.tesseract = false;
+  m_composer.addFile("/papers/scan.pdf");
+  ASSERT_TRUE(opened());
+  EXPECT_TRUE(card()->attachment().subtitles.isEmpty());
+  ASSERT_EQ(card()->offerButton()->text(), QStringLiteral("Read the text (Tesseract)"));
+  card()->offerButton()->click();
+  EXPECT_EQ(card()->offerButton()->text(), QStringLiteral("Stop reading"));
+  EXPECT_TRUE(card()->detail().startsWith(QStringLiteral("Tesseract is reading its text"))) << card()->detail().toStdString();
+  EXPECT_FALSE(card()->unheard().isEmpty()) << "a question would be asked about nothing";
+  ASSERT_TRUE(waitUntil([this] { return card()->unheard().isEmpty(); }));
+  EXPECT_TRUE(card()->detail().contains(QStringLiteral("Install Tesseract (tesseract-ocr)"))) << card()->detail().toStdString();
+  m_preview.tesseract = true;
+  card()->offerButton()->click();
+  ASSERT_TRUE(waitUntil([this] { return card()->unheard().isEmpty(); }));
+  EXPECT_EQ(card()->attachment().subtitles, QByteArray("/data/transcripts/scan.scan.txt"));
+  EXPECT_TRUE(card()->detail().startsWith(QStringLiteral("as text read by Tesseract"))) << card()->detail().toStdString();
+  EXPECT_TRUE(card()->offerButton()->isHidden());
+  m_composer.tray()->suit({});
+  EXPECT_TRUE(card()->attachment().subtitles.isEmpty()) << "a model that sees gets the pages";
 }
 
 TEST_F(ComposerTest, ALongPastedTextIsOfferedAsADocument) {

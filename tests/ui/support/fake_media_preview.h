@@ -33,6 +33,7 @@ class FakeMediaPreview : public ui::MediaPreview {
   QByteArray gone;                                      // a file that is not there
   QList<QByteArray> heard;                              // videos whose words are kept
   QHash<QByteArray, QString> passwords;                 // that were given
+  bool tesseract = true;                                // it is installed
   double seconds = 128.0;                               // of a video
 
   QStringList encodings() const override { return {QStringLiteral("UTF-8"), QStringLiteral("windows-1251"), QStringLiteral("GB18030")}; }
@@ -166,6 +167,15 @@ class FakeMediaPreview : public ui::MediaPreview {
     storedTexts << text;
     const QByteArray path = "/texts/pasted-" + QByteArray::number(storedTexts.size()) + ".txt";
     later(token, [this, token, path] { Q_EMIT stored(token, path); });
+    return token;
+  }
+
+  ui::PreviewToken scan(const QByteArray&) override {
+    const ui::PreviewToken token = begin();
+    later(token, [this, token] {
+      if (tesseract) return Q_EMIT stored(token, "/data/transcripts/scan.scan.txt");
+      Q_EMIT failed(token, {ErrorCode::kFileNotFound, "Tesseract", "it is not installed"});
+    });
     return token;
   }
 

@@ -48,8 +48,7 @@ TEST(ScannedText, WithoutTesseractNamesIt) {
   const ProcessMediaReader reader;
   const QByteArray path = qgetenv("PATH");
   qputenv("PATH", QByteArray::fromStdString(nothing.path()));
-  test::expect_error(ErrorCode::kUnsupportedFormat, "it is not installed, and text is read from scans by it alone",
-                     [&] { scanned(reader); });
+  test::expect_error(ErrorCode::kFileNotFound, "it is not installed, and text is read from scans by it alone", [&] { scanned(reader); });
   qputenv("PATH", path);
 }
 
