@@ -38,8 +38,8 @@ class BusyPrograms {
     for (int i = 0; i < count; ++i) {
       const pid_t child = fork();
       if (child == 0) {
-        for (volatile unsigned turns = 0;; turns = turns + 1) {
-        }
+        volatile unsigned turns = 0;
+        while (true) turns = turns + 1;
       }
       children_.push_back(child);
     }

@@ -159,7 +159,10 @@ at::Tensor probe_votes(const LayerView& view, const ProbedSlots& slots) {
 }
 
 at::Tensor votes_as_read(const LayerView& view, const RowsAsRead& rows) {
-  LayerView behind{.layer = view.layer, .scale = view.scale, .output_weight = view.output_weight};
+  LayerView behind;
+  behind.layer = view.layer;
+  behind.scale = view.scale;
+  behind.output_weight = view.output_weight;
   behind.query = view.query.narrow(1, rows.first, rows.count);
   if (view.rotary.theta > 0.0) {
     const at::Tensor queries = behind.query.to(at::kFloat).reshape({-1, behind.query.size(2)});

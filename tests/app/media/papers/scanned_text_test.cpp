@@ -21,11 +21,12 @@ std::string scanned(const MediaReader& reader, PageRange pages = {}) {
 }
 
 TEST(ScannedText, PagesBeginAtTheirMarks) {
-  DocumentText text{.utf8 =
-                        scannedMark(3) + "words\n[page 9, read by Tesseract]\n[page x, read by Tesseract]\n" + scannedMark(4) + "more\n"};
+  DocumentText text;
+  text.utf8 = scannedMark(3) + "words\n[page 9, read by Tesseract]\n[page x, read by Tesseract]\n" + scannedMark(4) + "more\n";
   notePages(text);
   EXPECT_EQ(text.pageLines, (std::vector<std::int32_t>{0, 4})) << "what only looks like a mark is words of its page";
-  DocumentText other{.utf8 = "words\n" + scannedMark(1)};
+  DocumentText other;
+  other.utf8 = "words\n" + scannedMark(1);
   notePages(other);
   EXPECT_TRUE(other.pageLines.empty());
 }
