@@ -2,7 +2,8 @@
 //
 // Used by engine/layers during decode; knows no framework: plain pointers, sizes and a status. The reference is
 // kernels/reference/decode_attention.cpp, the vectorised CPU version kernels/cpu. Never throws, never allocates. kBadArgument: a missing
-// pointer, a size below 1 or an unknown element type. kUnsupported: more heads or elements than the limits below.
+// pointer, a size below 1 or an unknown element type. kUnsupported: more heads or elements than the limits below, or
+// an odd head size in 4 bits.
 #pragma once
 
 #include <cstdint>

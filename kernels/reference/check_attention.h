@@ -35,7 +35,8 @@ inline LaunchStatus check_arguments(const DecodeAttentionArgs& args) {
   for (std::int64_t i = 0; i < blocks; ++i) {
     if (args.key_blocks[i] == nullptr || args.value_blocks[i] == nullptr) return LaunchStatus::kBadArgument;
   }
-  if (args.group > kMaxGroup || args.head_dim > kMaxHeadDim) return LaunchStatus::kUnsupported;
+  const bool half_a_byte = args.narrow && args.codes == RowCodes::kInt4 && args.head_dim % 2 != 0;
+  if (args.group > kMaxGroup || args.head_dim > kMaxHeadDim || half_a_byte) return LaunchStatus::kUnsupported;
   return LaunchStatus::kOk;
 }
 

@@ -383,7 +383,7 @@ QString AttachmentCard::noticed() const { return m_noticed->isHidden() ? QString
 
 void AttachmentCard::showNoticed() {
   std::vector<MediaNotice> notices = m_summary.notices;
-  if (isAsPages()) notices.clear();  // they are the text's
+  if (isAsPages() || (isScan() && !m_attachment.subtitles.isEmpty())) notices.clear();  // they are the PDF's own text's
   if (!m_attachment.subtitles.isEmpty()) add_notices(notices, m_summary.subtitleNotices);
   QString read = QString::fromLatin1(m_attachment.encoding);
   for (const MediaNotice& notice : notices) {
@@ -525,6 +525,7 @@ void AttachmentCard::onScanned(const QByteArray& file, const QString& failure) {
   m_deaf = failure;
   m_attachment.subtitles = file;
   showFacts();
+  showNoticed();
   showOffer();
   updateGeometry();
   Q_EMIT changed();

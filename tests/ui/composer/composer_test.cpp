@@ -296,6 +296,7 @@ TEST_F(ComposerTest, AScansTextIsReadByTesseractOnlyWhenAsked) {
   m_composer.addFile("/papers/scan.pdf");
   ASSERT_TRUE(opened());
   EXPECT_TRUE(card()->attachment().subtitles.isEmpty());
+  EXPECT_FALSE(card()->noticed().isEmpty());
   ASSERT_EQ(card()->offerButton()->text(), QStringLiteral("Read the text (Tesseract)"));
   card()->offerButton()->click();
   EXPECT_EQ(card()->offerButton()->text(), QStringLiteral("Stop reading"));
@@ -308,6 +309,7 @@ TEST_F(ComposerTest, AScansTextIsReadByTesseractOnlyWhenAsked) {
   ASSERT_TRUE(waitUntil([this] { return card()->unheard().isEmpty(); }));
   EXPECT_EQ(card()->attachment().subtitles, QByteArray("/data/transcripts/scan.scan.txt"));
   EXPECT_TRUE(card()->detail().startsWith(QStringLiteral("as text read by Tesseract"))) << card()->detail().toStdString();
+  EXPECT_TRUE(card()->noticed().isEmpty()) << "there is text now";
   EXPECT_TRUE(card()->offerButton()->isHidden());
   m_composer.tray()->suit({});
   EXPECT_TRUE(card()->attachment().subtitles.isEmpty()) << "a model that sees gets the pages";

@@ -71,6 +71,7 @@ class FakeMediaPreview : public ui::MediaPreview {
         summary.sizeBytes = 345'678;
         summary.pages = 12;
         summary.words = path.contains("scan") ? 0 : 4'096;
+        if (summary.words == 0) summary.notices = {{NoticeCode::kPagesTextless, 12, 12}};
         summary.poster = picture(20.0, {90, 128});
         Q_EMIT probed(token, summary);
         return;
