@@ -168,12 +168,12 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
   });
   connect(&m_preview, &MediaPreview::failed, this, [this](PreviewToken token, const Error& error) {
     if (token == m_probe) onFailed(error);
-    if (token != m_scan || m_scan == 0) return;
+    if (token != m_scan) return;
     onScanned({}, error.code == ErrorCode::kFileNotFound ? tr("Install Tesseract (tesseract-ocr) first, then read it again")
                                                          : tr("Tesseract could not read it"));
   });
   connect(&m_preview, &MediaPreview::stored, this, [this](PreviewToken token, const QByteArray& file) {
-    if (token == m_scan && m_scan != 0) onScanned(file, {});
+    if (token == m_scan) onScanned(file, {});
   });
   connect(&m_preview, &MediaPreview::thumbnailReady, this, [this](PreviewToken token, int index, double actualS, const QImage& image) {
     if (token != m_pictures) return;

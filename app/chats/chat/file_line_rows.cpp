@@ -57,7 +57,10 @@ QList<FileLine> readFileLines(SqliteConnection& db, const QByteArray& sha256) {
 }
 
 void insertShelfFile(SqliteConnection& db, const QByteArray& sha256, const QByteArray& path) {
-  db.prepare("INSERT OR REPLACE INTO shelf_file(sha256, path) VALUES(?, ?)").bindText(sha256).bindBlob(path).run();
+  db.prepare("INSERT INTO shelf_file(sha256, path) VALUES(?, ?) ON CONFLICT DO UPDATE SET path = excluded.path WHERE path <> excluded.path")
+      .bindText(sha256)
+      .bindBlob(path)
+      .run();
 }
 
 void removeLinesOfNoFile(SqliteConnection& db) {

@@ -12,7 +12,7 @@ namespace winnow::app {
 void replaceFileLines(SqliteConnection& db, const QByteArray& sha256, LineKind kind, const QList<FileLine>& lines);
 // The lines by their times, or in the order of the document.
 QList<FileLine> readFileLines(SqliteConnection& db, const QByteArray& sha256);
-// A video of a folder: its lines stay without a chat.
+// A video of a folder: its lines stay without a chat. Nothing is written where it is known.
 void insertShelfFile(SqliteConnection& db, const QByteArray& sha256, const QByteArray& path);
 // Removes the lines of files that are in no chat any more, and of videos that are gone from their folders. Videos of a folder that is not
 // there itself, as on a drive that was taken out, keep theirs.

@@ -761,7 +761,7 @@ TEST_F(FileLinesTest, OfAFolderOfVideosAreFoundWithoutAChat) {
   ASSERT_TRUE(file.open(QIODevice::WriteOnly));
   say(film, {{1, 2, "the budget"}, {3, 4, "was cut"}});
   EXPECT_EQ(found("budget"), "") << "no chat has it, no folder either";
-  m_db->storeOnShelf(film.sha256, film.path);
+  for (const QByteArray& path : {QByteArray("/elsewhere/clip.mp4"), film.path, film.path}) m_db->storeOnShelf(film.sha256, path);
   keep();
   EXPECT_EQ(found("budget"), "0 0 1 the \u2068budget\u2069\n");
   EXPECT_EQ(m_db->search(QStringLiteral("budget cut")).size(), 2) << "in two lines";
