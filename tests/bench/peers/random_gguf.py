@@ -12,11 +12,10 @@ import argparse
 import pathlib
 
 import gguf
-import llama_cpp
 import numpy as np
 import shapes
 
-TYPES = {"q8_0": llama_cpp.LLAMA_FTYPE_MOSTLY_Q8_0, "q4_0": llama_cpp.LLAMA_FTYPE_MOSTLY_Q4_0, "q4_k_m": llama_cpp.LLAMA_FTYPE_MOSTLY_Q4_K_M}
+TYPES = {kind: f"LLAMA_FTYPE_MOSTLY_{kind.upper()}" for kind in ("q8_0", "q4_0", "q4_k_m")}  # of llama_cpp
 SEED = 7
 TIED = [name for name, shape in shapes.QWEN2.items() if shape.tied]  # no head is written
 
@@ -28,11 +27,11 @@ def bf16(numbers: np.ndarray) -> np.ndarray:
 class Writer(gguf.GGUFWriter):
     """With the words of another file and random weights."""
 
-    def __init__(self, path: pathlib.Path, architecture: str, shape: shapes.Shape | shapes.Hybrid, rope_theta: float) -> None:
+    def __init__(self, path: pathlib.Path, architecture: str, shape: shapes.Shape | shapes.Hybrid, rope_theta: float, further: int = 0) -> None:
         super().__init__(path, architecture)
         self.generator = np.random.default_rng(SEED)
         self.add_name(f"random {path.stem}")
-        self.add_block_count(shape.layers)
+        self.add_block_count(shape.layers + further)
         self.add_context_length(shapes.MAX_POSITIONS)
         self.add_embedding_length(shape.hidden)
         self.add_feed_forward_length(shape.intermediate)
@@ -92,50 +91,65 @@ def write_qwen2(path: pathlib.Path, shape: shapes.Shape, tokenizer: str) -> None
     writer.finish()
 
 
-def write_qwen35(path: pathlib.Path, shape: shapes.Hybrid, tokenizer: str) -> None:
-    writer = Writer(path, "qwen35", shape, shapes.HYBRID_ROPE_THETA)
-    writer.take_words(tokenizer, "qwen35", shape.vocabulary)
-    hidden, states = shape.hidden, shape.state_heads * shape.state_dim
-    writer.add_key_length(shape.head_dim)
-    writer.add_value_length(shape.head_dim)
-    writer.add_rope_dimension_count(shape.head_dim // shapes.ROTATED)
-    writer.add_rope_dimension_sections([11, 11, 10, 0])
-    writer.add_ssm_conv_kernel(shapes.CONVOLUTION)
-    writer.add_ssm_state_size(shape.state_dim)
-    writer.add_ssm_group_count(shape.state_heads)
-    writer.add_ssm_time_step_rank(shape.state_heads)
-    writer.add_ssm_inner_size(states)
-    writer.add_full_attention_interval(shapes.ATTENDS_EVERY)
-    writer.matrix("token_embd.weight", shape.vocabulary, hidden)
-    writer.vector("output_norm.weight", hidden, 1.0)
-    for layer in range(shape.layers):
-        prefix = f"blk.{layer}."
-        if (layer + 1) % shapes.ATTENDS_EVERY == 0:
-            writer.matrix(f"{prefix}attn_q.weight", 2 * shape.heads * shape.head_dim, hidden)  # with the gate
+class HybridWriter(Writer):
+    """Of Qwen3.5's architecture, with `further` layers behind the last."""
+
+    def __init__(self, path: pathlib.Path, shape: shapes.Hybrid, tokenizer: str, further: int = 0) -> None:
+        super().__init__(path, "qwen35", shape, shapes.HYBRID_ROPE_THETA, further)
+        self.shape = shape
+        self.take_words(tokenizer, "qwen35", shape.vocabulary)
+        self.add_key_length(shape.head_dim)
+        self.add_value_length(shape.head_dim)
+        self.add_rope_dimension_count(shape.head_dim // shapes.ROTATED)
+        self.add_rope_dimension_sections([11, 11, 10, 0])
+        self.add_ssm_conv_kernel(shapes.CONVOLUTION)
+        self.add_ssm_state_size(shape.state_dim)
+        self.add_ssm_group_count(shape.state_heads)
+        self.add_ssm_time_step_rank(shape.state_heads)
+        self.add_ssm_inner_size(shape.state_heads * shape.state_dim)
+        self.add_full_attention_interval(shapes.ATTENDS_EVERY)
+
+    def layer(self, prefix: str, attends: bool) -> None:
+        shape, hidden, states = self.shape, self.shape.hidden, self.shape.state_heads * self.shape.state_dim
+        if attends:
+            self.matrix(f"{prefix}attn_q.weight", 2 * shape.heads * shape.head_dim, hidden)  # with the gate
             for name in "kv":
-                writer.matrix(f"{prefix}attn_{name}.weight", shape.kv_heads * shape.head_dim, hidden)
+                self.matrix(f"{prefix}attn_{name}.weight", shape.kv_heads * shape.head_dim, hidden)
             for name in "qk":
-                writer.vector(f"{prefix}attn_{name}_norm.weight", shape.head_dim, 1.0)
-            writer.matrix(f"{prefix}attn_output.weight", hidden, shape.heads * shape.head_dim)
+                self.vector(f"{prefix}attn_{name}_norm.weight", shape.head_dim, 1.0)
+            self.matrix(f"{prefix}attn_output.weight", hidden, shape.heads * shape.head_dim)
         else:
-            writer.matrix(f"{prefix}attn_qkv.weight", 3 * states, hidden)
-            writer.matrix(f"{prefix}attn_gate.weight", states, hidden)
-            writer.matrix(f"{prefix}ssm_alpha.weight", shape.state_heads, hidden)
-            writer.matrix(f"{prefix}ssm_beta.weight", shape.state_heads, hidden)
-            writer.add_tensor(f"{prefix}ssm_conv1d.weight", writer.generator.standard_normal((3 * states, shapes.CONVOLUTION), dtype=np.float32) * 0.2)
-            writer.vector(f"{prefix}ssm_dt.bias", shape.state_heads, 1.0)
-            writer.vector(f"{prefix}ssm_a", shape.state_heads, -1.0)
-            writer.vector(f"{prefix}ssm_norm.weight", shape.state_dim, 1.0)
-            writer.matrix(f"{prefix}ssm_out.weight", hidden, states)
-        writer.mlp(prefix, hidden, shape.intermediate)
-        writer.vector(f"{prefix}attn_norm.weight", hidden, 1.0)
-        writer.vector(f"{prefix}post_attention_norm.weight", hidden, 1.0)
+            self.matrix(f"{prefix}attn_qkv.weight", 3 * states, hidden)
+            self.matrix(f"{prefix}attn_gate.weight", states, hidden)
+            self.matrix(f"{prefix}ssm_alpha.weight", shape.state_heads, hidden)
+            self.matrix(f"{prefix}ssm_beta.weight", shape.state_heads, hidden)
+            self.add_tensor(f"{prefix}ssm_conv1d.weight", self.generator.standard_normal((3 * states, shapes.CONVOLUTION), dtype=np.float32) * 0.2)
+            self.vector(f"{prefix}ssm_dt.bias", shape.state_heads, 1.0)
+            self.vector(f"{prefix}ssm_a", shape.state_heads, -1.0)
+            self.vector(f"{prefix}ssm_norm.weight", shape.state_dim, 1.0)
+            self.matrix(f"{prefix}ssm_out.weight", hidden, states)
+        self.mlp(prefix, hidden, shape.intermediate)
+        self.vector(f"{prefix}attn_norm.weight", hidden, 1.0)
+        self.vector(f"{prefix}post_attention_norm.weight", hidden, 1.0)
+
+    def layers(self) -> None:
+        self.matrix("token_embd.weight", self.shape.vocabulary, self.shape.hidden)
+        self.vector("output_norm.weight", self.shape.hidden, 1.0)
+        for layer in range(self.shape.layers):
+            self.layer(f"blk.{layer}.", (layer + 1) % shapes.ATTENDS_EVERY == 0)
+
+
+def write_qwen35(path: pathlib.Path, shape: shapes.Hybrid, tokenizer: str) -> None:
+    writer = HybridWriter(path, shape, tokenizer)
+    writer.layers()
     writer.finish()
 
 
-def quantise(source: pathlib.Path, target: pathlib.Path, kind: int) -> None:
+def quantise(source: pathlib.Path, target: pathlib.Path, kind: str) -> None:
+    import llama_cpp  # who wants the writer alone needs no llama.cpp
+
     params = llama_cpp.llama_model_quantize_default_params()
-    params.ftype = kind
+    params.ftype = getattr(llama_cpp, TYPES[kind])
     if llama_cpp.llama_model_quantize(str(source).encode(), str(target).encode(), params) != 0:
         raise RuntimeError(f"llama.cpp could not make {target}")
 
@@ -157,7 +171,7 @@ def main() -> None:
             write_qwen2(path("bf16"), shapes.QWEN2[name], options.tokenizer)
         for kind in options.types:
             if kind != "bf16":
-                quantise(path("bf16"), path(kind), TYPES[kind])
+                quantise(path("bf16"), path(kind), kind)
 
 
 if __name__ == "__main__":
